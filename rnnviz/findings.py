@@ -243,7 +243,7 @@ class Finding(Protocol):
         [{'under': 'timemachine-gru', 'perplexity': 2.3}]
         """
         # Words and pandas stand above findings: they are imported by name when a frame is asked for.
-        return import_module("rnnviz.scoring.frames").of_table(self.table())
+        return import_module("rnnviz.scoring.frames").table_frame(self.table())
 
 
 def report(result: Any) -> Any:

@@ -17,7 +17,7 @@ MAX_REPR_CHARS = 70
 """Characters of a value's repr, at most."""
 
 
-class Brief:
+class ReprMixin:
     """A dataclass (with `repr=False`) whose repr gives only the size of arrays and long lists."""
 
     def __repr__(self) -> str:

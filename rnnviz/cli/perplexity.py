@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
     from rnnviz.networks.numpy_model import Model
     from rnnviz.networks.progress import Progress, Share
-    from rnnviz.scoring.many_files import Other, Scoring
+    from rnnviz.scoring.many_files import ComparisonModel, Scoring
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
 
@@ -178,7 +178,7 @@ def perplexity(
             if output_files.output
             else None
         )
-        for file, result in scoring.each(names, table.add if table else None, writers):
+        for file, result in scoring.score_files(names, table.add if table else None, writers):
             if isinstance(result, RnnvizError):
                 complain(f"{file}: {result}" if file not in str(result) else str(result))
                 failed = True
@@ -187,9 +187,9 @@ def perplexity(
             _print_score(result, options, alone=len(names) == 1)
             scores.append(result)
     if len(scores) > 1 and not options.json:
-        from rnnviz.scoring.score import averaged, averages
+        from rnnviz.scoring.score import averages, describe_averages
 
-        print(terminal_text(averaged(averages(scores))))
+        print(terminal_text(describe_averages(averages(scores))))
         if compare:
             print_tables(scores)
     return 1 if failed else 0
@@ -235,7 +235,7 @@ def _load_scoring(
     return replace(
         scoring,
         model=machines.model(model, device=model_arg.device),
-        others=[
+        comparison_models=[
             other._replace(model=machines.model(other.model, device=model_arg.device)) for other in compared
         ],
         at_once=2 * machines.threads,
@@ -252,16 +252,18 @@ def _progress_note(share: Share) -> str:
     return f"{share.characters:,} characters{perplexity}"
 
 
-def _load_compared(model_arg: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
+def _load_compared(model_arg: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[ComparisonModel]:
     """The models to compare with, labelled, and the model's own n-gram if installed."""
-    from rnnviz.scoring.many_files import Other
+    from rnnviz.scoring.many_files import ComparisonModel
 
     models = {name: load(model_arg, name) for name in compare if name != model_arg.model}
-    compared = [Other("model", "another model", other) for other in models.values()]
+    compared = [ComparisonModel("model", "another model", other) for other in models.values()]
     ngram = model.card.get("ngram")
     if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in models.values())}:
         try:
-            compared.append(Other("n-gram", "counts of what the model read", load(model_arg, ngram)))
+            compared.append(
+                ComparisonModel("n-gram", "counts of what the model read", load(model_arg, ngram))
+            )
         except ModelNotFoundError:
             complain(
                 f"{model_arg.model} was compared with {ngram} when it was trained; that model is not here"

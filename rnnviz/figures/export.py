@@ -107,12 +107,12 @@ def page(
     *,
     translate: Callable[[str], str] = str,
     language: str = "en",
-    longest: int = MAX_PAGE_CHARS,
+    max_chars: int = MAX_PAGE_CHARS,
 ) -> Iterator[str]:
-    """The page, part by part; joined they are one document. `longest` limits the characters shown; the
+    """The page, part by part; joined they are one document. `max_chars` limits the characters shown; the
     figures are the whole text's. `language` is the words' BCP 47 code.
     """
-    count, shown_chars, spoken = len(record), min(len(record), longest), sentences.match_language(language)
+    count, shown_chars, spoken = len(record), min(len(record), max_chars), sentences.match_language(language)
     statements = [statement for statement in record.score.sentences() if sentences.level(statement) == "said"]
     passages = {
         name: record.surprising_passages(LISTED_PASSAGES, least=least)
@@ -129,7 +129,7 @@ def page(
             (sentences.describe(statement, spoken, marked=False) for statement in statements), spoken
         ),
         rows=_figures(record.score, translate),
-        curve=Markup(curve(record.curve(MAX_CURVE_POINTS), translate)),
+        curve=Markup(curve_svg(record.curve(MAX_CURVE_POINTS), translate)),
         passages=passages,
         shown=shown_chars,
         count=count,
@@ -195,7 +195,7 @@ def _text(record: Record, shown_chars: int) -> Iterator[Markup]:
         stop = start + len(text)
         if not opened:
             yield Markup("<pre>\n")  # HTML drops one line end after <pre>: this one, not the text's
-        yield Markup("").join(coloured(text, record.read("nll", start, stop), record.known(start, stop)))
+        yield Markup("").join(coloured(text, record.read("nll", start, stop), record.is_known(start, stop)))
         opened = not text.endswith("\n")
         if not opened:
             yield Markup("</pre>")
@@ -231,11 +231,11 @@ def _rounded(value: float, digits: int) -> str:
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
 
 
-def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
+def curve_svg(curve: Curve, translate: Callable[[str], str] = str) -> str:
     """Running and rolling perplexity as small, self-contained SVG on a logarithmic axis, fit for print."""
     _ = translate
-    position = np.asarray(drawn.position, np.float64)
-    low, high = extent({"": drawn})
+    position = np.asarray(curve.position, np.float64)
+    low, high = extent({"": curve})
     first, last = (float(position[0]), float(position[-1])) if position.size else (0.0, 1.0)
     span = max(last - first, 1.0)
 
@@ -265,13 +265,13 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
         label=_("Perplexity along the text"),
         grid=[(y(tick), number) for tick, number in zip(*ticks(low, high), strict=True)],
         across=[(x(at), f"{at:,.0f}") for at in quarters],
-        running=path(drawn.running),
-        rolling=path(drawn.rolling),
-        cuts=[(x(cut.position), cut, axis_number(cut.value)) for cut in beyond({"": drawn}, (low, high))],
+        running=path(curve.running),
+        rolling=path(curve.rolling),
+        cuts=[(x(cut.position), cut, axis_number(cut.value)) for cut in beyond({"": curve}, (low, high))],
         last=last,
         words={
             "running": _("of everything so far"),
-            "rolling": _("over the last {n} characters").format(n=f"{drawn.window:,}"),
+            "rolling": _("over the last {n} characters").format(n=f"{curve.window:,}"),
             "across": _("across: characters read"),
         },
     )
@@ -303,7 +303,7 @@ def _variables(theme: Theme) -> dict[str, str]:
         "muted": theme.muted,
         "grid": theme.grid,
         "running": theme.model,
-        "rolling": theme.came,
+        "rolling": theme.actual,
         **{f"s{n}": colour for n, colour in enumerate(ramp(theme.surprisal, SURPRISAL_CLASSES))},
     }
 
@@ -341,7 +341,7 @@ def _characters(record: Record) -> Iterator[Columns]:
             "nll": record.read("nll", start, stop),
             "rank": record.ranks(start, stop),
             "entropy": record.read("entropy", start, stop),
-            "known": record.known(start, stop),
+            "known": record.is_known(start, stop),
             "index": index,
         }
 

@@ -158,7 +158,7 @@ def _listing(theme: Theme, names: Sequence[str], **settings: Any) -> Figure:
 
 
 def _colour(n: int, theme: Theme) -> str:
-    return (theme.came, theme.pinned, theme.text, theme.muted)[n % 4]
+    return (theme.actual, theme.pinned, theme.text, theme.muted)[n % 4]
 
 
 def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
@@ -218,7 +218,7 @@ def _pair(picture: Pair, translate: Translate, theme: Theme) -> Figure:
             "hoverinfo": "skip",
         }
         for label, values, colour in zip(
-            picture.labels, (picture.before, picture.after), (theme.bar, theme.came), strict=True
+            picture.labels, (picture.before, picture.after), (theme.bar, theme.actual), strict=True
         )
     ]
     return {

@@ -34,7 +34,7 @@ from rnnviz.text.row_files import JsonLines, Parquet, RowFile, parquet_library
 from rnnviz.text.row_files import values as column_values
 
 if TYPE_CHECKING:
-    from rnnviz.scoring.rows import RowScore, Scored
+    from rnnviz.scoring.rows import RowBatch, RowScore
 
 Format = Literal["parquet", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "jsonl", "csv")
@@ -132,12 +132,12 @@ class RowTable:
         elif format == "parquet":
             self._open_parquet()
 
-    def add(self, scored: Scored, name: str) -> None:
+    def add(self, scored: RowBatch, name: str) -> None:
         """Write a batch of rows of the file called `name`."""
         if self._format == "parquet":
             self._add_parquet(scored, name)
             return
-        rows = scored.own if isinstance(scored.own, list) else _dicts(scored.own)
+        rows = scored.columns if isinstance(scored.columns, list) else _dicts(scored.columns)
         for row, score in zip(rows, scored.scores, strict=True):
             values = _values(score, name)
             if self._format == "csv":
@@ -167,9 +167,9 @@ class RowTable:
         self._schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in kinds])
         self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
 
-    def _add_parquet(self, scored: Scored, name: str) -> None:
+    def _add_parquet(self, scored: RowBatch, name: str) -> None:
         pa = parquet_library()
-        row_arrays = [self._own_array(pa, scored.own, column, kind) for column, kind in self._own.items()]
+        row_arrays = [self._own_array(pa, scored.columns, column, kind) for column, kind in self._own.items()]
         figures = zip(*(_values(score, name) for score in scored.scores), strict=True)
         types = self._schema.types[len(row_arrays) :]
         figure_arrays = [pa.array(values, kind) for values, kind in zip(figures, types, strict=True)]

@@ -59,7 +59,7 @@ class Theme:
     bands                  ranks 1, 2-3, 4-10 and > 10, painted behind `text`
     versus                 anchors from -VERSUS_FULL to VERSUS_FULL bits between two models, painted behind
                            `text`
-    came                   the actual character; cursor, pinned: the marks that follow a reader
+    actual                 the actual character; cursor, pinned: the marks that follow a reader
     runs                   lines of several runs in one chart (after Okabe & Ito)
     """
 
@@ -80,7 +80,7 @@ class Theme:
     memoryless: str
     uniform: str
     bar: str
-    came: str
+    actual: str
     cursor: str
     pinned: str
     runs: tuple[str, ...]
@@ -115,7 +115,7 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
     "memoryless": ("#a33a70", "#f08cba"),
     "uniform": ("#566873", "#9fb0ba"),
     "bar": ("#4a98b2", "#2f7d97"),
-    "came": ("#33444f", "#c9d5db"),
+    "actual": ("#33444f", "#c9d5db"),
     "cursor": ("#0a141b", "#e4ebee"),
     "pinned": ("#8a2be2", "#c79bff"),
     "runs": (

@@ -68,7 +68,7 @@ def column(*parts: Node, look: str = "") -> Node:
 def text(words: str, look: str = "", stands: str = "", here: Any = None) -> Node:
     """A paragraph.
 
-    look    big, large, quiet, strong, mono, centre, narrow, frame; a colour: model, came, ngram, pinned
+    look    big, large, quiet, strong, mono, centre, narrow, frame; a colour: model, actual, ngram, pinned
     """
     return node("text", words=words, look=look, stands=stands, here=here)
 
@@ -196,7 +196,7 @@ def bars(
 ) -> Node:
     """Bars below each other: each its name, its value (`top` is a whole bar) and the value's text.
 
-    colours   of the theme, one a bar: model, came, ngram, pinned, uniform, bar
+    colours   of the theme, one a bar: model, actual, ngram, pinned, uniform, bar
     edit      dragging bar i sets this control to all values, with this one changed
     """
     return node(
@@ -321,7 +321,7 @@ def button(words: str, ask: Mapping[str, Any], look: str = "", step: str | None 
 def room(key: str, without: Node, prompt: Node) -> Node:
     """The answers of a room's phones to question `key` (steps.py, Letter).
 
-    Shows `prompt` until the answers are revealed, then the picture from the question's `told`; without an
-    open room, `without`.
+    Shows `prompt` until the answers are revealed, then the picture from the question's `draw_answers`;
+    without an open room, `without`.
     """
     return node("room", key=key, parts=[without, prompt])

@@ -72,7 +72,7 @@ def book(n: int) -> StepPicture:
     lines = [
         line(table, _("table"), xs=n_grams, colour="ngram", dots=True, stands="V"),
         line(flat, name, xs=n_grams, colour="model"),
-        line(different, _("in the book"), xs=n_grams, colour="came", dash="dot"),
+        line(different, _("in the book"), xs=n_grams, colour="actual", dash="dot"),
     ]
     weights = _("numbers in the {network}, for any n: weights and biases, the embedding included")
     numbers = column(
@@ -82,7 +82,7 @@ def book(n: int) -> StepPicture:
             look="close",
         ),
         column(
-            text(in_full(different[n - 1]), "big came"),
+            text(in_full(different[n - 1]), "big actual"),
             text(_("different {n}-grams in the book: at most {share} of the table").format(n=n, share=share)),
             look="close",
         ),
@@ -232,7 +232,7 @@ def any(first: str, second: str, t: int) -> StepPicture:
     name = kinds().get("rnn", "GRU")
     rules = [
         ("everything", "ngram", _("store everything"), r"= (\s{h_t-1},\ \s{x_t})", _("|V|ᵗ⁺¹ entries")),
-        ("last", "came", _("the last character"), r"= \s{x_t}", _("|V|² entries")),
+        ("last", "actual", _("the last character"), r"= \s{x_t}", _("|V|² entries")),
         ("network", "model", name, rf"\in \mathbb{{R}}^{{{h.shape[1]}}}", _("parameters")),
     ]
     costs = [text(_("the rule f"), "quiet"), text(_("storage: numbers to predict with"), "quiet")]

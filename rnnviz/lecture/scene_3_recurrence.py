@@ -251,7 +251,7 @@ def apart(at: int) -> StepPicture:
         "layer": column(inline(matrix(net.W_xh, "W_xh", **small), beside), look="frame pinned"),
         "after": matrix(H_t, "H_t", look="small ngram"),
         "input": _named(r"\s{X_t}", text(WORD[at - 1], "mono strong frame"), "model"),
-        "output": tex(r"\s{O_t}", "came"),
+        "output": tex(r"\s{O_t}", "actual"),
         "next": text(_("to the next step"), "ngram"),
         "state": column(
             text(_("hidden state"), "large strong ngram"),
@@ -271,7 +271,7 @@ def apart(at: int) -> StepPicture:
         ("before", "layer", "ngram"),
         ("input", "layer", "model"),
         ("layer", "after", "pinned"),
-        ("after", "output", "came"),
+        ("after", "output", "actual"),
         ("after", "next", "ngram"),
     ]
     figure = graph(parts, arrows, rows=["state hidden output .", "before layer after next", ". input . ."])
@@ -305,7 +305,7 @@ def adjacent(middle: int) -> StepPicture:
         outputs.append(H[-1] @ net.W_hq + net.b_q)
     # show
     parts = {
-        "O": text(_("output"), "came"),
+        "O": text(_("output"), "actual"),
         "H": text(_("hidden state"), "ngram"),
         "F": column(text(_("(ii) fully connected layer, φ")), text("11 × 4"), look="close narrow pinned"),
         "J": column(text(_("(i) concatenate")), text("1 × (7 + 4)"), look="close"),
@@ -317,7 +317,7 @@ def adjacent(middle: int) -> StepPicture:
         i = middle - 3 + k  # row of time step `at`
         X, before = np.split(joined[i], [len(SYMBOLS)])
         parts |= {
-            f"O{k}": _named(rf"\mathbf{{O}}_{{{at}}}", strip(outputs[i], look="came"), "came"),
+            f"O{k}": _named(rf"\mathbf{{O}}_{{{at}}}", strip(outputs[i], look="actual"), "actual"),
             f"H{k}": _named(rf"\mathbf{{H}}_{{{at}}}", strip(H[i + 1], stands, look="ngram"), "ngram"),
             f"F{k}": tex(r"\s{phi}(\,\cdot\, + \s{b_h})", "frame pinned"),
             f"J{k}": inline(strip(X, look="model"), strip(before, look="ngram"), look="joined"),
@@ -328,7 +328,7 @@ def adjacent(middle: int) -> StepPicture:
             (f"H{k - 1}", f"J{k}", "ngram"),
             (f"J{k}", f"F{k}", "", WEIGHTS),
             (f"F{k}", f"H{k}", "pinned"),
-            (f"H{k}", f"O{k}", "came", r"\s{W_hq}"),
+            (f"H{k}", f"O{k}", "actual", r"\s{W_hq}"),
         ]
     rows = ["O . O1 O2 O3", "H H0 H1 H2 H3", "F . F1 F2 F3", "J . J1 J2 J3", "X . X1 X2 X3"]
     notice = _(

@@ -89,7 +89,7 @@ def labels() -> StepPicture:
     inputs, labels = WORD[:-1], WORD[1:]
     states = Machine().forward.state  # (T, H)
     # show
-    above = [_letter(character, "x_t+1", "came") for character in labels]
+    above = [_letter(character, "x_t+1", "actual") for character in labels]
     picture = _unrolled(above, states, [_letter(character, "X_t") for character in inputs], shift=True)
     return picture, _(
         "The labels are the text shifted by one: every step's label is the next character. "
@@ -117,7 +117,7 @@ def softmax(seed: int) -> StepPicture:
     # show
     above = [
         column(
-            _letter(label, "x_t+1", "came"),
+            _letter(label, "x_t+1", "actual"),
             tex(rf"\s{{l_t}} = {fixed(loss)}"),
             _distribution(p, label),
             look="middle",
@@ -156,9 +156,9 @@ def path(seed: int, letters: str) -> StepPicture:
     for t, old in enumerate(letters[:-1]):
         new = SYMBOLS[(SYMBOLS.index(old) + 1) % len(SYMBOLS)]
         changed = letters[:t] + new + letters[t + 1 :]
-        inputs.append(button(old, {"letters": changed}, "mono strong" if old == WORD[t] else "mono came"))
+        inputs.append(button(old, {"letters": changed}, "mono strong" if old == WORD[t] else "mono actual"))
     above = [
-        _letter(character, "x_t+1", "came" if t == TRACED_STEP else "quiet")
+        _letter(character, "x_t+1", "actual" if t == TRACED_STEP else "quiet")
         for t, character in enumerate(letters[1:], 1)
     ]
     output = _distribution(other.probabilities[TRACED_STEP - 1], letters[TRACED_STEP])
@@ -177,7 +177,7 @@ def path(seed: int, letters: str) -> StepPicture:
         text(_("largest change of output 3")),
         text(
             fixed(change),
-            "big " + ("came" if change else "model"),
+            "big " + ("actual" if change else "model"),
             "O_t",
             here=other.output[TRACED_STEP - 1 : TRACED_STEP],
         ),

@@ -165,7 +165,7 @@ def books(war: int, prince: int) -> StepPicture:
         bars(
             likelihood,
             top=-min(log10),
-            colours=["came"] * 3,
+            colours=["actual"] * 3,
             title=_("likelihood; the bar is its exponent"),
             stands="P",
         ),
@@ -216,7 +216,7 @@ def bits(kind: str, stored: str) -> StepPicture:
                 [entropy] * 2,
                 _("entropy {n}").format(n=fixed(entropy)),
                 xs=[0, 1],
-                colour="came",
+                colour="actual",
                 dash="dash",
             ),
         ],
@@ -402,7 +402,7 @@ def heart(passes: int) -> StepPicture:
         [
             line([V, V], _("uniform guess {n}").format(n=V), xs=[1, 500], colour="uniform", dash="dash"),
             line(train[:passes], _("training"), xs=x, stands="P"),
-            line(held_out[:passes], _("held out"), xs=x, colour="came", stands="P"),
+            line(held_out[:passes], _("held out"), xs=x, colour="actual", stands="P"),
         ],
         x=_("passes over 10,000 characters"),
         y=_("perplexity"),
@@ -416,7 +416,7 @@ def heart(passes: int) -> StepPicture:
     beside = [
         text(_("RNN, 512 units, one layer, 28 symbols"), "quiet"),
         text(_("training") + f" {fixed(now[0])}", "big model"),
-        text(_("held out") + f" {fixed(now[1])}", "big came"),
+        text(_("held out") + f" {fixed(now[1])}", "big actual"),
         text(
             _("Training: the mean over a pass, while the weights change. Held out: measured after the pass.")
         ),
@@ -469,7 +469,7 @@ def length(kind: str, long: str, a: int, short: str, b: int) -> StepPicture:
     log10 = [-costs / math.log(10) for costs in total]
     perplexity = [np.exp(costs / np.arange(1, len(costs) + 1)) for costs in total]
     # show
-    names, colours = (_("text 1"), _("text 2")), ("model", "came")
+    names, colours = (_("text 1"), _("text 2")), ("model", "actual")
     longest_text = max(map(len, total))
 
     def chart(values: Sequence[Doubles], title: str, stands: str, **settings: Any) -> Node:

@@ -178,7 +178,7 @@ def _dependencies(word: Machine, walked: int) -> Node:
         text(_("variable"), "box quiet"),
         text(_("parameter"), "given quiet"),
         text(_("operator"), "round quiet"),
-        text(_("← gradient"), "came strong"),
+        text(_("← gradient"), "actual strong"),
     )
     return column(graph(nodes, arrows, rows=grid, look="close"), legend)
 
@@ -363,11 +363,14 @@ def cut(T: int, tau: int) -> StepPicture:
         look="middle",
     )
     sums = []
-    for kind, words, look in [(full, _("full gradient"), "strong"), (part, _("with the cut"), "strong came")]:
+    for kind, words, look in [
+        (full, _("full gradient"), "strong"),
+        (part, _("with the cut"), "strong actual"),
+    ]:
         norm = tex(rf"\lVert{_OF_W}\rVert = {fixed(float(np.linalg.norm(kind)))}")
         sums += [text(words, look), inline(matrix(kind, full=1), norm)]
     ways = inline(
-        text(_("states go on") + " →", "model strong"), text("← " + _("gradients go back"), "came strong")
+        text(_("states go on") + " →", "model strong"), text("← " + _("gradients go back"), "actual strong")
     )
     memory = _("cached at one time: {left} of {all} numbers").format(left=cached, all=all_cached)
     picture = row(
@@ -437,7 +440,7 @@ def random(pi: float, after: int, seed: int) -> StepPicture:
     lines = [line(full + edge, xs=at, colour="bar", dash="dot", width=2) for edge in (band, -band)]
     lines += [
         line([full] * len(at), _("full"), xs=at, colour="text", width=2),
-        line([regular] * len(at), _("regular cut"), xs=at, colour="came", dash="dash"),
+        line([regular] * len(at), _("regular cut"), xs=at, colour="actual", dash="dash"),
         line(mean[np.array(at) - 1], _("random"), xs=at, width=4, stands="E z_t"),
     ]
     net = f"hₜ = f(xₜ, hₜ₋₁, w) = tanh(xₜ + w hₜ₋₁), w = {w:g}"
@@ -493,7 +496,7 @@ def clip(theta: float, g: list[float]) -> StepPicture:
     # show
     long = math.hypot(*g)
     before = _("gradient g") if long > theta + 1 else ""  # two labels at one place can't be read
-    arrows = [(*g, before, "came"), (*shorter, _("clipped") if long > theta else _("gradient g"), "model")]
+    arrows = [(*g, before, "actual"), (*shorter, _("clipped") if long > theta else _("gradient g"), "model")]
     rows = []
     for name, gradient in [*norms.items(), (_("all"), norm)]:
         rows.append((name, gradient, fixed(gradient)))
@@ -509,7 +512,7 @@ def clip(theta: float, g: list[float]) -> StepPicture:
             bars(
                 rows,
                 top=norm,
-                colours=["came", "model"] * (len(rows) // 2),
+                colours=["actual", "model"] * (len(rows) // 2),
                 title=_("length of each part, before and after"),
             ),
         ),

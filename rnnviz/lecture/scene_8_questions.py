@@ -184,7 +184,7 @@ def temperature(temperature: str, seed: int) -> StepPicture:
     shares = [[words, *(percent(entry[key][0]) for entry in rows)] for key, words in row_names.items()]
     read = next(entry for entry in recorded("writing")["own_input"] if entry["cell"] == "lstm")
     names = {"forced": _("reads the book"), "free": _("reads itself"), "by_accident": _("by accident")}
-    looks = {"forced": "model", "free": "came", "by_accident": "muted"}
+    looks = {"forced": "model", "free": "actual", "by_accident": "muted"}
     lines = [
         line([entry[0] for entry in read[key]], words, xs=_STAGES, colour=looks[key])
         for key, words in names.items()
@@ -271,7 +271,7 @@ def hundredth(rho: float) -> StepPicture:
     k = int(np.ceil(np.log(0.01) / np.log(rho)))
     left = rho ** np.arange(101)
     # show
-    lines = [line(left, f"{rho:g}ᵏ"), line([0.01] * 101, "1/100", colour="came", dash="dot")]
+    lines = [line(left, f"{rho:g}ᵏ"), line([0.01] * 101, "1/100", colour="actual", dash="dot")]
     return (
         plot(lines, log=True, mark=k if k <= 100 else None, x=_("steps back, k"), y=_("left")),
         _("With a factor of {rho} it takes {k} steps: then {left} is left.").format(
@@ -298,7 +298,7 @@ def clipped(theta: float) -> StepPicture:
     left = min(1, theta / np.linalg.norm(g)) * g
     # show
     before = _("before") if theta < 4 else ""  # two labels at one place can't be read
-    arrows = [(*g, before, "came"), (*left, _("after"), "model")]
+    arrows = [(*g, before, "actual"), (*left, _("after"), "model")]
     return (
         plane(arrows=arrows, circles=[(theta, "θ")], reach=5.5),
         _("({x}, {y}) is left: its norm is {norm}, its direction is kept.").format(
@@ -417,7 +417,7 @@ def windows() -> StepPicture:
     late = measured["read"].index(256)
     lost = {cell: measured[cell][late] for cell in ("mingru", "lstm")}
     # show
-    looks = (("mingru", "minGRU", "came"), ("lstm", "LSTM", "model"))
+    looks = (("mingru", "minGRU", "actual"), ("lstm", "LSTM", "model"))
     lines = [
         line([mean for mean, _e in measured[cell]], name, xs=measured["read"], colour=hue, dots=True)
         for cell, name, hue in looks

@@ -62,16 +62,17 @@ class Question:
 class Letter:
     """A step's question for the room alone: one of `options`, single characters, the right one by its index.
 
-    key    names the question: a step that comes back to it keeps its answers
-    told   called outside the session with the counts of each option, by the keys of all revealed questions;
-           returns the "picture" of the answers, and in "ask" the controls that Space sets next
+    key           names the question: a step that comes back to it keeps its answers
+    draw_answers  called outside the session with the counts of each option, by the keys of all revealed
+                  questions; returns the "picture" of the answers, and in "ask" the controls that Space sets
+                  next
     """
 
     key: str
     text: str
     options: str
     right: int
-    told: Callable[[Mapping[str, Sequence[int]]], dict[str, Any]]
+    draw_answers: Callable[[Mapping[str, Sequence[int]]], dict[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from rnnviz.networks.modelfile import (
     unusable,
     write_model,
 )
-from rnnviz.reprs import Brief
+from rnnviz.reprs import ReprMixin
 from rnnviz.text import files
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: r
 
 
 @dataclass(frozen=True, repr=False)
-class ModelInfo(Brief):
+class ModelInfo(ReprMixin):
     """A model file's metadata, read without its weights; `kind` is its cell, or "ngram".
 
     >>> import rnnviz

@@ -16,7 +16,7 @@ from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import Weights, weights_from
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ Model: TypeAlias = "Network | NgramModel"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumpyModel(Pictured, Brief):
+class NumpyModel(Pictured, ReprMixin):
     """A network on the CPU, to look at and to read with: a `CharModel` without torch and training.
 
     `rnnviz.load` gives one where torch is not installed. `tensors` are the weights as the file has them.

@@ -6,7 +6,7 @@ import { commonPrefix } from "../ui/browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
 
 /** @import { Shape } from "../ui/pages/explore/static/types" */
-/** @import { Answer, Ask, Difference, Made, Selection, Told } from "./types" */
+/** @import { Answer, Ask, BrowserRows, Made, Selection, Told } from "./types" */
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
 
@@ -68,7 +68,7 @@ export class Answers {
     if (this.counts) this.count(this.counts, ids, unchanged);
     const selection = this.select(ask, ids.length);
     const { length, start, stop, quantity, layer, order, unit } = selection;
-    const viewRows = difference(ask.base && ask.base === base ? this.sent : null, selection, unchanged);
+    const viewRows = findBrowserRows(ask.base && ask.base === base ? this.sent : null, selection, unchanged);
     this.sent = selection;
     const shape = {
       temperature: ask.temperature ?? fixed.temperature,
@@ -146,7 +146,7 @@ export class Answers {
 
   /**
    * The arrays of an answer: a selection of the text, without the rows that the view holds.
-   * @param {Selection} selection @param {Difference} viewRows @param {Shape} shape @param {number} unchanged
+   * @param {Selection} selection @param {BrowserRows} viewRows @param {Shape} shape @param {number} unchanged
    */
   content({ length, start, stop, quantity, layer, order, unit }, viewRows, shape, unchanged) {
     const { made, network, reading } = this;
@@ -239,11 +239,11 @@ export class Answers {
 }
 
 /**
- * What the view holds of a selection, as `difference` in live_answer.py: `held` is the selection that it shows, all of
+ * What the view holds of a selection, as `find_browser_rows` in live_answer.py: `held` is the selection that it shows, all of
  * which it holds; null: it holds nothing. The first `unchanged` characters are as in that selection's text.
- * @param {Selection | null} held @param {Selection} selection @param {number} unchanged @returns {Difference}
+ * @param {Selection | null} held @param {Selection} selection @param {number} unchanged @returns {BrowserRows}
  */
-export function difference(held, selection, unchanged) {
+export function findBrowserRows(held, selection, unchanged) {
   const { start } = selection;
   if (!held) return { textRows: 0, unitRows: 0, low: start, high: start };
   const same = held.quantity === selection.quantity && held.layer === selection.layer;

@@ -30,7 +30,7 @@ from rnnviz.page.formatting import (
 from rnnviz.page.live_session import MAX_TEXT_CHARS
 from rnnviz.page.shown_units import STEADY_UNITS, target_name
 from rnnviz.page.text_numbers import number_places, number_words
-from rnnviz.scoring.occlusion import LAST
+from rnnviz.scoring.occlusion import MAX_OMISSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -255,11 +255,11 @@ def live_words() -> dict[str, str]:
             "Why “{c}”? The greener a letter, the more “{c}” depends on it: without it, “{c}” would be less "
             "likely. Most: “{most}” ({bits} bits). Grey: without it, “{c}” would be likelier. Only the last "
             "{last} characters are tried."
-        ).replace("{last}", str(LAST)),
+        ).replace("{last}", str(MAX_OMISSIONS)),
         "why.none": _(
             "Why “{c}”? Without any one of the {last} characters before it, “{c}” would be as likely or "
             "likelier."
-        ).replace("{last}", str(LAST)),
+        ).replace("{last}", str(MAX_OMISSIONS)),
         "why.first": _("Why “{c}”? Nothing stands before it."),
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
         "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),

@@ -1,8 +1,8 @@
 """One answer of the live view: its content, and its difference to what the browser holds.
 
-`difference` says which rows the browser holds, `content` computes all others. So a keystroke costs the same
-after 5,000 characters as after 50. An example: the text grows from "The Time" to "The Time ", in a window of
-8 columns.
+`find_browser_rows` says which rows the browser holds, `content` computes all others. So a keystroke costs
+the same after 5,000 characters as after 50. An example: the text grows from "The Time" to "The Time ", in a
+window of 8 columns.
 
     text     both begin with the same 8 characters: `text_rows` is 8, and ids and costs have one new row, 8
     window   columns 0 .. 7 become 1 .. 8; 1 .. 7 are in both (`low` 1, `high` 8): one new column of states
@@ -57,7 +57,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Difference:
+class BrowserRows:
     """The rows of a selection that the browser holds; an answer has all others.
 
     text_rows  characters at the text's beginning, in all arrays as long as the text
@@ -71,7 +71,9 @@ class Difference:
     high: int
 
 
-def difference(browser_selection: Selection | None, selection: Selection, unchanged: int) -> Difference:
+def find_browser_rows(
+    browser_selection: Selection | None, selection: Selection, unchanged: int
+) -> BrowserRows:
     """What the browser holds of `selection`.
 
     browser_selection  the selection that it shows now, all of which it holds; None: it holds nothing
@@ -81,18 +83,18 @@ def difference(browser_selection: Selection | None, selection: Selection, unchan
     # The network without memory has arrays as long as the text too. When the reader turns it on, these are
     # sent from the beginning; `text_rows` is one number for all such arrays, so all are.
     if browser_selection is None or browser_selection.memoryless != selection.memoryless:
-        return Difference(0, 0, start, start)
+        return BrowserRows(0, 0, start, start)
     same_plane = browser_selection.plane == selection.plane
     low, high = max(start, browser_selection.start), min(selection.stop, browser_selection.stop, unchanged)
     if not same_plane or low >= high:
         low = high = start
-    return Difference(
+    return BrowserRows(
         unchanged, unchanged if same_plane and browser_selection.unit == selection.unit else 0, low, high
     )
 
 
 def content(
-    read: TextRead, selection: Selection, browser_rows: Difference, predictions: WindowPredictions
+    read: TextRead, selection: Selection, browser_rows: BrowserRows, predictions: WindowPredictions
 ) -> dict[str, Array]:
     """The arrays of an answer: `selection` of the text `read`, without the `browser_rows`.
 

@@ -24,12 +24,12 @@ from rnnviz.page.live_answer import (
     Selection,
     WindowPredictions,
     content,
-    difference,
+    find_browser_rows,
     unit_step,
 )
 from rnnviz.page.payload import pack
 from rnnviz.page.text_numbers import number_values
-from rnnviz.scoring.occlusion import left_out
+from rnnviz.scoring.occlusion import occlusion_bits
 from rnnviz.scoring.sampling import Shape, resume
 from rnnviz.scoring.text_reader import TextReader
 from rnnviz.scoring.trace import Trace
@@ -50,7 +50,7 @@ class LiveAsk:
     start, columns  the window's first character (None: the last window) and its width
     unit            the unit that colours the text; None: surprisal does
     pin             the character at which the answer describes that unit's step
-    why             add the worth of each character before `pin` to its prediction: see `left_out`
+    why             add the worth of each character before `pin` to its prediction: see `occlusion_bits`
     base            the revision of the answer that the browser holds, 0 for none
     static          the digest of the unchanging part that the browser holds
     write, at       how many continuations to write, of the first `at` characters
@@ -199,7 +199,7 @@ class LiveSession:
         shape = Shape(self.temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
         if shape != self._predictions.shape:
             self._predictions.reshape(shape)
-        rows = difference(browser_selection, selection, read.unchanged)
+        rows = find_browser_rows(browser_selection, selection, read.unchanged)
         arrays = content(read, selection, rows, self._predictions)
         numbers = number_values(read.trace)
         static, digest = self.static
@@ -257,10 +257,10 @@ class LiveSession:
         return contamination.why(self.model.card, len(trace), unknown, bits)
 
     def _left_out(self, trace: Trace, t: int) -> Floats:
-        """`left_out` at character `t`, cached: it reads the text many times, and the window may move."""
+        """`occlusion_bits` at character `t`, cached: they read the text many times; the window may move."""
         text_read = trace.text[: t + 1]
         if self._reasons[0] != text_read:
-            self._reasons = text_read, left_out(trace, t).astype("<f4")
+            self._reasons = text_read, occlusion_bits(trace, t).astype("<f4")
         return self._reasons[1]
 
     @staticmethod

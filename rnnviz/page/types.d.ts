@@ -100,8 +100,8 @@ export interface Selection {
   unit: number | null;
 }
 
-/** The rows of a selection that the view holds: `Difference` in live_answer.py. */
-export interface Difference {
+/** The rows of a selection that the view holds: `BrowserRows` in live_answer.py. */
+export interface BrowserRows {
   textRows: number;
   unitRows: number;
   low: number;

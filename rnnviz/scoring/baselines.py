@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from rnnviz.networks.progress import Progress, Reporter
-from rnnviz.scoring.score import Compared, Score
-from rnnviz.scoring.totals import of_sum
+from rnnviz.scoring.score import CostRow, Score
+from rnnviz.scoring.totals import perplexity_from_sum
 from rnnviz.text.decoding import CRLF, SourceText
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
-CHUNK = 1 << 16  # characters handed to the compressors at a time
+CHUNK_CHARS = 1 << 16  # characters handed to the compressors at a time
 
 XZ_WINDOW = 1 << 24
 """xz looks back this many bytes, not the 64 MB of its highest preset, which takes 600 MB of memory."""
@@ -26,7 +26,7 @@ XZ_WINDOW = 1 << 24
 
 def measure(
     score: Score, source: SourceText, vocabulary: Vocabulary, progress: Progress | None = None
-) -> list[Compared]:
+) -> list[CostRow]:
     """The cost of a scored text under each baseline. Streams `source`, as far as it was scored.
 
     The baselines are a uniform guess over the model's `vocabulary`; the entropy of the text's own letter
@@ -42,14 +42,14 @@ def measure(
         "xz": lzma.LZMACompressor(lzma.FORMAT_XZ, filters=filters),
     }
     sizes = dict.fromkeys(compressors, 0)
-    for piece in source.raw_pieces(CHUNK):
+    for piece in source.raw_pieces(CHUNK_CHARS):
         piece = piece[: n - done]  # the reader may have stopped the scoring
         done += len(piece)
-        own = piece.replace(CRLF, "\r\n")
-        here = np.bincount(code_points(own))
-        counts[: len(here)] += here
+        original = piece.replace(CRLF, "\r\n")
+        piece_counts = np.bincount(code_points(original))
+        counts[: len(piece_counts)] += piece_counts
         for name, compressor in compressors.items():
-            sizes[name] += len(compressor.compress(own.encode()))
+            sizes[name] += len(compressor.compress(original.encode()))
         report(done / n, done)
         if done == n:
             break
@@ -58,19 +58,19 @@ def measure(
     # N log N - Σ c log c; a text of one character repeated must come to 0, not to a rounding error below it.
     entropy = float((counts * np.log(counts.sum() / counts)).sum()) / n
     guess = math.log(score.guess)
-    found = [
+    rows = [
         replace(
-            _cost("uniform", "uniform", f"a uniform guess among {vocabulary.size:,}", guess),
+            _baseline_row("uniform", "uniform", f"a uniform guess among {vocabulary.size:,}", guess),
             reading=score.reading,
         ),
-        _cost("unigram", "unigram", "the file's own frequencies, for free", entropy),
+        _baseline_row("unigram", "unigram", "the file's own frequencies, for free", entropy),
     ]
     for name, compressor in compressors.items():
         nats = (sizes[name] + len(compressor.flush())) * 8 * math.log(2) / n
-        found.append(_cost(name, "compressor", "a compressor at its best, of the file as it is", nats))
-    return found
+        rows.append(_baseline_row(name, "compressor", "a compressor at its best, of the file as it is", nats))
+    return rows
 
 
-def _cost(name: str, kind: str, about: str, nats: float) -> Compared:
+def _baseline_row(name: str, kind: str, about: str, nats: float) -> CostRow:
     """A baseline's cost, from nats a character."""
-    return Compared(name, kind, about, of_sum(nats, 1), nats / math.log(2))
+    return CostRow(name, kind, about, perplexity_from_sum(nats, 1), nats / math.log(2))

@@ -13,8 +13,8 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Integers
 from rnnviz.errors import ConfigError
-from rnnviz.scoring.column_files import STRETCH, ColumnFiles
-from rnnviz.scoring.totals import of_sum
+from rnnviz.scoring.column_files import STRETCH_CHARS, ColumnFiles
+from rnnviz.scoring.totals import perplexity_from_sum
 
 # The passages that surprised a model most, or least: they don't overlap, and are cut between words and lines.
 #
@@ -35,7 +35,7 @@ class Passage:
     @property
     def perplexity(self) -> float:
         """The perplexity of a mean cost."""
-        return of_sum(self.mean, 1)
+        return perplexity_from_sum(self.mean, 1)
 
 
 def surprising_passages(
@@ -47,14 +47,14 @@ def surprising_passages(
     text shorter than `length` is one passage.
     """
     sign = -1.0 if least else 1.0
-    found = []
-    for start, stop in choose(scored, lambda a, b: sign * scored.read("nll", a, b), count, length):
+    passages = []
+    for start, stop in choose_passages(scored, lambda a, b: sign * scored.read("nll", a, b), count, length):
         before, after = scored.sums([start, stop]).tolist()
-        found.append(Passage(start, stop, scored.text(start, stop), (after - before) / (stop - start)))
-    return sorted(found, key=lambda p: (-sign * p.mean, p.start))
+        passages.append(Passage(start, stop, scored.text(start, stop), (after - before) / (stop - start)))
+    return sorted(passages, key=lambda p: (-sign * p.mean, p.start))
 
 
-def choose(
+def choose_passages(
     scored: ColumnFiles,
     values: Callable[[int, int], Doubles],
     count: int,
@@ -78,7 +78,7 @@ def choose(
         low = max((b for _, b in chosen if b <= start), default=0)
         high = min((a for a, _ in chosen if a >= stop), default=len(scored))
         low, high = max(low, start - reach), min(high, stop + reach)
-        chosen.append(_snapped(scored, values, (start, stop), low, high, absolute))
+        chosen.append(_snap_to_words(scored, values, (start, stop), low, high, absolute))
         if len(chosen) == count:
             break
     return chosen
@@ -90,21 +90,21 @@ def _best_windows(
     """Starts of the `keep` windows of `length` values with the largest sums, largest first, then earliest."""
     best, starts = np.empty(0), np.empty(0, np.int64)
     windows = n - length + 1
-    for begin in range(0, windows, STRETCH):
-        end = min(begin + STRETCH, windows)
+    for begin in range(0, windows, STRETCH_CHARS):
+        end = min(begin + STRETCH_CHARS, windows)
         sums = np.concatenate([[0.0], np.cumsum(values(begin, end + length - 1), dtype=np.float64)])
         sums = sums[length:] - sums[:-length]
         if absolute:
             sums = np.abs(sums)
         # Once `keep` windows are found, only those that beat the worst of them.
-        here = np.flatnonzero(sums > best[-1]) if len(best) == keep else np.arange(len(sums))
-        best, starts = np.concatenate([best, sums[here]]), np.concatenate([starts, here + begin])
+        candidates = np.flatnonzero(sums > best[-1]) if len(best) == keep else np.arange(len(sums))
+        best, starts = np.concatenate([best, sums[candidates]]), np.concatenate([starts, candidates + begin])
         order = np.lexsort((starts, -best))[:keep]
         best, starts = best[order], starts[order]
     return starts
 
 
-def _snapped(
+def _snap_to_words(
     scored: ColumnFiles,
     values: Callable[[int, int], Doubles],
     window: tuple[int, int],
@@ -177,7 +177,9 @@ def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) ->
 
 
 def _perplexities(nats: Doubles, characters: Integers) -> Doubles:
-    return np.array([of_sum(s, n) for s, n in zip(nats.tolist(), characters.tolist(), strict=True)])
+    return np.array(
+        [perplexity_from_sum(s, n) for s, n in zip(nats.tolist(), characters.tolist(), strict=True)]
+    )
 
 
 def _round_number(value: float) -> int:
@@ -189,7 +191,7 @@ def _round_number(value: float) -> int:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class ScoredLine:
     """A line: characters start .. stop - 1, with the line break; `bits` is the total cost."""
 
     start: int
@@ -199,9 +201,9 @@ class Stretch:
     bits: float
 
 
-def lines(scored: ColumnFiles, limit: int = 10_000) -> tuple[list[Stretch], int]:
+def lines(scored: ColumnFiles, limit: int = 10_000) -> tuple[list[ScoredLine], int]:
     """The first `limit` lines with their perplexities, and the number of all; a line has its line break."""
-    rows: list[Stretch] = []
+    rows: list[ScoredLine] = []
     total = 0
     for starts, stops, sums in line_sums(scored):
         total += len(starts)
@@ -210,7 +212,7 @@ def lines(scored: ColumnFiles, limit: int = 10_000) -> tuple[list[Stretch], int]
             starts[:room].tolist(), stops[:room].tolist(), sums[:room].tolist(), strict=True
         ):
             n = stop - start
-            rows.append(Stretch(start, stop, n, of_sum(nats, n), nats / math.log(2)))
+            rows.append(ScoredLine(start, stop, n, perplexity_from_sum(nats, n), nats / math.log(2)))
     return rows, total
 
 
@@ -244,12 +246,12 @@ def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None)
     for _, codes, rank in scored.stretches("codes", "rank"):
         if check is not None:
             check()
-        points, here = np.unique(codes[rank < 0], return_counts=True)
-        counts.update(dict(zip(points.tolist(), here.tolist(), strict=True)))
+        points, point_counts = np.unique(codes[rank < 0], return_counts=True)
+        counts.update(dict(zip(points.tolist(), point_counts.tolist(), strict=True)))
     return [(chr(p), n) for p, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
-class Difference:
+class ModelDifference:
     """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, in nats: above 0 A is better."""
 
     def __init__(self, a: ColumnFiles, b: ColumnFiles) -> None:
@@ -271,14 +273,14 @@ class Difference:
 
     def passages(self, count: int = 20, length: int = 80) -> list[Passage]:
         """The passages in which the models differ most, the largest mean first; cut as surprising ones."""
-        found = []
-        for start, stop in choose(self._a, self.values, count, length, absolute=True):
+        passages = []
+        for start, stop in choose_passages(self._a, self.values, count, length, absolute=True):
             mean = float(self.values(start, stop).mean())
-            found.append(Passage(start, stop, self._a.text(start, stop), mean))
-        return sorted(found, key=lambda p: (-abs(p.mean), p.start))
+            passages.append(Passage(start, stop, self._a.text(start, stop), mean))
+        return sorted(passages, key=lambda p: (-abs(p.mean), p.start))
 
 
-def difference(a: ColumnFiles, b: ColumnFiles) -> Difference:
+def compare_records(a: ColumnFiles, b: ColumnFiles) -> ModelDifference:
     """Compare two records of the same text. Raises ConfigError for different texts."""
     if len(a) != len(b):
         raise ConfigError(
@@ -294,4 +296,4 @@ def difference(a: ColumnFiles, b: ColumnFiles) -> Difference:
                 "character {start:,}: score the same text with both",
                 start=start + int(unequal[0]) + 1,
             )
-    return Difference(a, b)
+    return ModelDifference(a, b)

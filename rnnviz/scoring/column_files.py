@@ -23,10 +23,10 @@ import numpy.typing as npt
 from rnnviz.arrays import Array, Doubles, Mask
 from rnnviz.errors import ConfigError, TextError
 
-BLOCK = 1024
+SUM_BLOCK_CHARS = 1024
 """Characters between two entries of sums.f8."""
 
-STRETCH = 1 << 18
+STRETCH_CHARS = 1 << 18
 """Characters read at a time by code that goes through a whole text."""
 
 COLUMNS = {"codes": "<u4", "nll": "<f4", "rank": "<i4", "entropy": "<f4", "sums": "<f8"}
@@ -56,9 +56,13 @@ class ColumnFiles:
             for column in COLUMNS:
                 self._descriptors[column] = os.open(self.folder / filename(column), flags)
         except OSError as error:
-            raise _damaged(self.folder, f"{filename(column)} can't be opened ({error.strerror})") from None
+            raise _damage_error(
+                self.folder, f"{filename(column)} can't be opened ({error.strerror})"
+            ) from None
+        # The codes alone tell n; another column that is too short is noticed when it is read.
         self._length = os.fstat(self._descriptors["codes"]).st_size // 4
-        self._sums = self._stretch("sums", 0, -(-self._length // BLOCK) + 1)
+        # Kept in memory: one sum for 1,024 characters is 0.4 MB for 50 million of them.
+        self._sums = self._read_stretch("sums", 0, -(-self._length // SUM_BLOCK_CHARS) + 1)
 
     def __len__(self) -> int:
         """n, at least 1."""
@@ -78,22 +82,23 @@ class ColumnFiles:
                 stop=stop,
                 length=self._length,
             )
-        return self._stretch(column, start, stop)
+        return self._read_stretch(column, start, stop)
 
-    def _stretch(self, column: str, start: int, stop: int) -> Array:
+    def _read_stretch(self, column: str, start: int, stop: int) -> Array:
         if not self._closer.alive:
             raise ConfigError("the record in {folder} was closed; open it again", folder=self.folder)
         kind = np.dtype(COLUMNS[column])
         size, offset = (stop - start) * kind.itemsize, start * kind.itemsize
         data = b""
         while len(data) < size:  # a system may limit one read, to 2 GB say
-            got = self._bytes(self._descriptors[column], size - len(data), offset + len(data))
-            if not got:
-                raise _damaged(self.folder, f"{filename(column)} became shorter")
-            data += got
+            chunk = self._read_bytes(self._descriptors[column], size - len(data), offset + len(data))
+            if not chunk:
+                raise _damage_error(self.folder, f"{filename(column)} became shorter")
+            data += chunk
+        # Over bytes: no copy, and read-only.
         return np.frombuffer(data, kind)
 
-    def _bytes(self, descriptor: int, size: int, offset: int) -> bytes:
+    def _read_bytes(self, descriptor: int, size: int, offset: int) -> bytes:
         if hasattr(os, "pread"):
             return os.pread(descriptor, size, offset)
         with self._seeking:  # Windows has no pread: another thread could seek in between
@@ -102,15 +107,15 @@ class ColumnFiles:
 
     def stretches(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The named columns, a stretch at a time: (start, values, …)."""
-        for start in range(0, self._length, STRETCH):
-            stop = min(start + STRETCH, self._length)
-            yield start, *(self._stretch(column, start, stop) for column in columns)
+        for start in range(0, self._length, STRETCH_CHARS):
+            stop = min(start + STRETCH_CHARS, self._length)
+            yield start, *(self._read_stretch(column, start, stop) for column in columns)
 
     def text(self, start: int, stop: int) -> str:
         """The characters of a stretch. Raises ConfigError outside 0 .. n."""
         return self.read("codes", start, stop).tobytes().decode("utf-32-le")
 
-    def known(self, start: int, stop: int) -> Mask:
+    def is_known(self, start: int, stop: int) -> Mask:
         """Whether each character of a stretch is in the vocabulary."""
         return np.asarray(self.read("rank", start, stop) > 0)
 
@@ -128,26 +133,33 @@ class ColumnFiles:
                 lowest=places.min(),
                 highest=places.max(),
             )
-        blocks, rest = np.divmod(places, BLOCK)
+        # The sum before p is that before its block, plus the costs of the block before p.
+        blocks, rest = np.divmod(places, SUM_BLOCK_CHARS)
         ends = places == self._length
         blocks[ends], rest[ends] = len(self._sums) - 1, 0  # the last entry is of the whole text
         out = self._sums[blocks]
         inside = np.flatnonzero(rest)
+        # Positions of one block share one reading of it.
         order = inside[np.argsort(blocks[inside], kind="stable")]
-        found, first = np.unique(blocks[order], return_index=True)
-        for block, begin, end in zip(found.tolist(), first, [*first[1:], len(order)], strict=False):
-            here = order[begin:end]
-            nll = self._stretch("nll", block * BLOCK, min((block + 1) * BLOCK, self._length))
-            out[here] += np.cumsum(nll, dtype=np.float64)[rest[here] - 1]
+        read_blocks, first = np.unique(blocks[order], return_index=True)
+        for block, begin, end in zip(read_blocks.tolist(), first, [*first[1:], len(order)], strict=False):
+            in_block = order[begin:end]
+            nll = self._read_stretch(
+                "nll", block * SUM_BLOCK_CHARS, min((block + 1) * SUM_BLOCK_CHARS, self._length)
+            )
+            out[in_block] += np.cumsum(nll, dtype=np.float64)[rest[in_block] - 1]
         return np.asarray(out)
 
 
-def _damaged(folder: Path, what: str) -> TextError:
+def _damage_error(folder: Path, reason: str) -> TextError:
     return TextError(
-        "{folder} is not the record of a scored text: {what}; score the text again", folder=folder, what=what
+        "{folder} is not the record of a scored text: {what}; score the text again",
+        folder=folder,
+        what=reason,
     )
 
 
 def _close(descriptors: dict[str, int]) -> None:
+    # Emptied while closing: a number that is closed twice may be another file's by then.
     while descriptors:
         os.close(descriptors.popitem()[1])

@@ -37,16 +37,18 @@ from rnnviz.errors import CheckpointError, ConfigError, DecodingError, install
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, weights_of
 from rnnviz.networks.progress import Progress, Reporter
-from rnnviz.scoring.sampling import Reader, reader
+from rnnviz.scoring.sampling import Reader, make_reader
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN_ID, Vocabulary, code_points
 
-NEAR = 14 * math.log(2)
+NEAR_NATS = 14 * math.log(2)
 """Nats: symbols less probable than 2^-14 are coded in a second step."""
-SPREAD = 4 * math.log(2)  # nats: symbols this close to the most probable one are always in the first step
-MOST_STEPS = 1 << 10  # bounds the cost of one character, whatever a damaged model predicts
+SPREAD_NATS = 4 * math.log(
+    2
+)  # nats: symbols this close to the most probable one are always in the first step
+MAX_ESCAPES = 1 << 10  # bounds the cost of one character, whatever a damaged model predicts
 
-LEAST = 2.0**-14
+MIN_CHARACTER_BITS = 2.0**-14
 """The fewest bits of a character. The escape symbol has a share of at least 2^-14, so a certain character
 takes log2(1 + 2^-14) bits, 1.44 · 2^-14, less the rounding of 24 bits. Without a vocabulary every character
 is unknown, and takes 20 bits."""
@@ -88,6 +90,7 @@ class Decoder:
 
     def __init__(self, payload: bytes) -> None:
         self.stream = _constriction()
+        # Whole words again: `finish` left out the zeros at the end.
         words = np.frombuffer(payload + b"\0" * (-len(payload) % 4), ">u4").astype(np.uint32)
         self._coder = self.stream.queue.RangeDecoder(words)
 
@@ -95,10 +98,10 @@ class Decoder:
         try:
             return int(self._coder.decode(distribution))
         except AssertionError:  # the coder's own: no text ends in such numbers
-            raise unrestorable() from None
+            raise unrestorable_error() from None
 
 
-class Steps:
+class SymbolCoder:
     """Codes a symbol under a model's probabilities.
 
     The coder's probabilities have 24 bits. So symbols below 2^-14 share an escape symbol and are then coded
@@ -111,36 +114,43 @@ class Steps:
 
     def symbol(self, log_p: Doubles, symbol: int | None = None) -> int:
         """Write `symbol`, or read one. `log_p` (V,) in nats sum to one, up to rounding."""
-        left = np.arange(len(log_p))  # the symbols of `log_p`, of which each step leaves fewer
+        # Of P = 0.9, 0.1 and 2^-20 the first step codes 0.9, 0.1 or an escape. The escape is two symbols of
+        # 2^-10 in a row. After it the third symbol is the only one left, and takes no bits.
+        remaining = np.arange(len(log_p))  # the symbols of `log_p`, of which each step leaves fewer
         while True:
-            is_near = log_p >= min(-NEAR, log_p.max() - SPREAD)
-            near, rest = left[is_near], left[~is_near]
+            # The second bound is for large vocabularies, in which every symbol may be rarer than 2^-14.
+            is_near = log_p >= min(-NEAR_NATS, log_p.max() - SPREAD_NATS)
+            near, rest = remaining[is_near], remaining[~is_near]
             shares, escapes, escape = np.exp(log_p[is_near]), 0, 0.0
             if len(rest):  # their sum, e^log_rest, is coded as `escapes` symbols in a row, none below 2^-14
                 log_p = log_p[~is_near]
                 highest = float(log_p.max())
+                # From the largest: the exponentials of them all might be 0.
                 log_rest = highest + math.log(float(np.exp(log_p - highest).sum()))
-                escapes = min(max(1, math.ceil(-log_rest / NEAR)), MOST_STEPS)
-                escape = max(math.exp(log_rest / escapes), math.exp(-NEAR))
+                escapes = min(max(1, math.ceil(-log_rest / NEAR_NATS)), MAX_ESCAPES)
+                escape = max(math.exp(log_rest / escapes), math.exp(-NEAR_NATS))
                 shares = np.append(shares, escape)
                 log_p = log_p - log_rest
             place = None
             if symbol is not None:
                 place = int(np.searchsorted(near, symbol)) if symbol in near else len(near)
+            # The coder scales the shares to a sum of one and gives each at least 2^-24, so rounding makes no
+            # symbol impossible.
             place = self.coder.code(self._categorical(shares, lazy=True), place) if len(shares) > 1 else 0
             if place < len(near):
                 return int(near[place])
             for _ in range(escapes - 1):
                 if not self.coder.code(self._categorical(np.array([1 - escape, escape]), lazy=True), 1):
-                    raise unrestorable()
-            left = rest
+                    raise unrestorable_error()
+            remaining = rest
 
 
-class Unknown:
+class UnknownCoder:
     """The characters outside a vocabulary: all other Unicode scalar values, equally likely."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         points = np.array(vocabulary.to_json(), np.int64)
+        # D7FF stays and E000 becomes D800: so the numbers of all scalar values follow one another.
         self._known = points - 0x800 * (points >= 0xE000)  # numbered without the surrogates
         self._before = self._known - np.arange(len(points))  # unknown characters before each known one
         self._size = UNICODE_SCALAR_VALUES - len(points)
@@ -156,7 +166,7 @@ class Unknown:
         return int(number + 0x800 * (number >= 0xD800))
 
 
-def unrestorable() -> DecodingError:
+def unrestorable_error() -> DecodingError:
     """The error for an undamaged file that this machine's arithmetic can't restore."""
     return DecodingError(
         "this text can't be restored here: the model's probabilities come out differently from where it was "
@@ -164,26 +174,26 @@ def unrestorable() -> DecodingError:
     )
 
 
-DIGEST_LENGTH = 8
+DIGEST_BYTES = 8
 """Bytes of a digest."""
 
 
 def signature(model: Any) -> bytes:
-    """DIGEST_LENGTH bytes that name a model. Raises ConfigError for Python functions, and other values."""
-    kind, arrays = ("", model.to_tensors()) if isinstance(model, NgramModel) else _of_network(model)
+    """DIGEST_BYTES bytes that name a model. Raises ConfigError for Python functions, and other values."""
+    kind, arrays = ("", model.to_tensors()) if isinstance(model, NgramModel) else _network_parts(model)
     parts = [np.array(model.vocabulary.to_json(), "<u4").tobytes(), model.normaliser.encode(), kind.encode()]
     for name, numbers in sorted(arrays.items()):
         if numbers is not None:
             parts += [f"{name} {numbers.dtype.str} {numbers.shape}".encode(), numbers.tobytes()]
-    return digest_of(*parts)
+    return short_digest(*parts)
 
 
-def digest_of(*parts: bytes) -> bytes:
-    """DIGEST_LENGTH bytes of the SHA-256 of these parts."""
-    return hashlib.sha256(b"".join(parts)).digest()[:DIGEST_LENGTH]
+def short_digest(*parts: bytes) -> bytes:
+    """DIGEST_BYTES bytes of the SHA-256 of these parts."""
+    return hashlib.sha256(b"".join(parts)).digest()[:DIGEST_BYTES]
 
 
-def _of_network(model: Any) -> tuple[str, dict[str, Array | None]]:
+def _network_parts(model: Any) -> tuple[str, dict[str, Array | None]]:
     """The kinds of a network's layers, and its numbers as they are multiplied, from which probabilities come;
     stored numbers may be others.
     """
@@ -202,11 +212,11 @@ def _of_network(model: Any) -> tuple[str, dict[str, Array | None]]:
 
 MAGIC, FORMAT = b"rnz", 4
 
-START = struct.Struct("<3sBI")  # MAGIC, FORMAT, and the checksum of all that follows
-NAMED = struct.Struct(f"<{DIGEST_LENGTH}s{DIGEST_LENGTH}sI")  # model, text, number of characters
-FIXED = START.size + NAMED.size  # bytes before the payload
+START_STRUCT = struct.Struct("<3sBI")  # MAGIC, FORMAT, and the checksum of all that follows
+NAME_STRUCT = struct.Struct(f"<{DIGEST_BYTES}s{DIGEST_BYTES}sI")  # model, text, number of characters
+HEADER_BYTES = START_STRUCT.size + NAME_STRUCT.size  # bytes before the payload
 
-FREE = 4  # bytes that a payload may be short of its characters' least bits, as `_least` counts them
+FREE_BYTES = 4  # bytes that a payload may be short of its characters' least bits, as `_least` counts them
 
 
 @dataclass(frozen=True)
@@ -236,11 +246,11 @@ def compress(model: Model, text: str, *, progress: Progress | None = None) -> by
     >>> len(packed) < 48, rnnviz.decompress(model, packed)
     (True, 'The Time Traveller smiled.')
     """
-    before, named = reader(model), signature(model)
+    before, named = make_reader(model), signature(model)
     text = normalise(text, model.normaliser)
     vocabulary, report = model.vocabulary, Reporter(progress)
-    unknown = Unknown(vocabulary)
-    steps = Steps(Encoder())
+    unknown = UnknownCoder(vocabulary)
+    steps = SymbolCoder(Encoder())
     points, ids = code_points(text), vocabulary.encode(text)
     for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
         report(place / len(text), place)
@@ -248,10 +258,11 @@ def compress(model: Model, text: str, *, progress: Progress | None = None) -> by
         if symbol == UNKNOWN_ID:
             unknown.code(steps.coder, point)
         before.read(np.array([symbol]))
-    payload = steps.coder.finish().ljust(_least(len(text)), b"\0")
+    # A reader refuses a header that claims more characters than its payload can hold: see the function.
+    payload = steps.coder.finish().ljust(_min_payload_bytes(len(text)), b"\0")
     report.end(len(text))
-    checked: bytes = NAMED.pack(named, digest_of(points.tobytes()), len(text)) + payload
-    return START.pack(MAGIC, FORMAT, zlib.crc32(checked)) + checked
+    checked: bytes = NAME_STRUCT.pack(named, short_digest(points.tobytes()), len(text)) + payload
+    return START_STRUCT.pack(MAGIC, FORMAT, zlib.crc32(checked)) + checked
 
 
 @checked
@@ -271,8 +282,8 @@ def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -
         )
     vocabulary = model.vocabulary
     point_of = [0, *map(ord, vocabulary.characters)]
-    before, unknown = reader(model), Unknown(vocabulary)
-    steps = Steps(Decoder(header.payload))
+    before, unknown = make_reader(model), UnknownCoder(vocabulary)
+    steps = SymbolCoder(Decoder(header.payload))
     report = Reporter(progress)
     points = array("I")  # grows with the text: the header's length may be a mere claim
     for place in range(header.characters):
@@ -280,8 +291,9 @@ def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -
         symbol = steps.symbol(_log_probs(before, model.name))
         points.append(unknown.code(steps.coder) if symbol == UNKNOWN_ID else point_of[symbol])
         before.read(np.array([symbol]))
-    if digest_of(points.tobytes()) != header.digest:
-        raise unrestorable()
+    # Other rounding may decode other symbols without an error: only the digest tells.
+    if short_digest(points.tobytes()) != header.digest:
+        raise unrestorable_error()
     report.end(header.characters)
     return points.tobytes().decode("utf-32-le")
 
@@ -293,6 +305,7 @@ def read_header(data: bytes) -> Header:
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
             "made with “compress this text with the model”"
         )
+    # Before the checksum, as another format may keep it elsewhere.
     version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 1])
     if 0 < version < FORMAT:
         raise DecodingError(
@@ -306,25 +319,26 @@ def read_header(data: bytes) -> Header:
             format=version,
             newest=FORMAT,
         )
-    body = data[START.size :]
-    if len(data) >= FIXED and zlib.crc32(body) == START.unpack_from(data)[2]:
-        named, digest, characters = NAMED.unpack_from(body)
-        payload = body[NAMED.size :]
-        if len(payload) >= _least(characters):  # a file that claims more would be read for days
+    body = data[START_STRUCT.size :]
+    if len(data) >= HEADER_BYTES and zlib.crc32(body) == START_STRUCT.unpack_from(data)[2]:
+        named, digest, characters = NAME_STRUCT.unpack_from(body)
+        payload = body[NAME_STRUCT.size :]
+        if len(payload) >= _min_payload_bytes(characters):  # a file that claims more would be read for days
             return Header(named, digest, characters, payload)
     raise DecodingError("this compressed text is cut off or damaged; make or copy it again")
 
 
-def _least(characters: int) -> int:
+def _min_payload_bytes(characters: int) -> int:
     """The fewest bytes of a payload, so that a file's length bounds the text's.
 
     The bound is 524,288 characters, and 131,072 more for each byte. Only a text that is almost certain
     throughout would have fewer bytes: zeros fill it up.
     """
-    return max(math.ceil(characters * LEAST / 8) - FREE, 0)
+    return max(math.ceil(characters * MIN_CHARACTER_BITS / 8) - FREE_BYTES, 0)
 
 
 def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:
+    # NaN is the largest of an array that holds one.
     log_probs = before.log_probs()
     if not np.isfinite(log_probs.max()):
         raise CheckpointError(

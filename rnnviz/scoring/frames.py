@@ -23,10 +23,11 @@ def columns(
     for an absent layer or unit.
     """
     _, L, H = next(iter(values.values())).shape
-    layers = _chosen(None if layer is None else [layer], L, "layers")
-    chosen = _chosen(units, H, "units")
-    each = [held[:, layers][:, :, chosen] for held in values.values()]
-    shape = (len(each), len(text), len(layers), len(chosen))
+    layers = _check_indices(None if layer is None else [layer], L, "layers")
+    chosen = _check_indices(units, H, "units")
+    selections = [array[:, layers][:, :, chosen] for array in values.values()]
+    shape = (len(selections), len(text), len(layers), len(chosen))
+    # The indices of each row of the table. Units change fastest, as in the values that `ravel` lays out.
     quantity, position, at_layer, at_unit = np.indices(shape).reshape(4, -1)
     return {
         "position": position,
@@ -34,25 +35,27 @@ def columns(
         "layer": layers[at_layer],
         "unit": chosen[at_unit],
         "quantity": np.array(list(values), dtype=object)[quantity],
-        "value": np.concatenate([held.ravel() for held in each]),
+        "value": np.concatenate([array.ravel() for array in selections]),
     }
 
 
-def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> Integers:
-    chosen = np.arange(there) if wanted is None else np.atleast_1d(np.asarray(wanted, dtype=object))
-    for number in chosen:
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < there:
+def _check_indices(indices: Sequence[int] | None, size: int, plural: str) -> Integers:
+    # As objects, since numpy would turn [0, 1.5, True] into three floats.
+    numbers = np.arange(size) if indices is None else np.atleast_1d(np.asarray(indices, dtype=object))
+    # True is an integer to Python, and would choose number 1.
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < size:
             raise ConfigError(
                 "this trace has {there} {what}, 0 to {last}; received {number!r}",
-                there=there,
-                what=what,
-                last=there - 1,
+                there=size,
+                what=plural,
+                last=size - 1,
                 number=number,
             )
-    return chosen.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
-def of_table(table: Table) -> Any:
+def table_frame(table: Table) -> Any:
     """A finding's table as a pandas DataFrame, in English, with unrounded numbers."""
     return frame(
         {

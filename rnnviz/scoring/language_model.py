@@ -14,7 +14,7 @@ from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scorer, Scores
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
-PIECE = 4096  # symbols handed over at a time to a scorer that has no attribute `piece`
+PIECE_CHARS = 4096  # symbols handed over at a time to a scorer that has no attribute `piece`
 
 
 class LanguageModel(Protocol):
@@ -59,6 +59,7 @@ class UniformModel:
         """A reader of one text."""
         return _UniformScorer(self.vocabulary.size)
 
+    # In float64 as it is.
     precise_scorer = scorer
 
 
@@ -74,9 +75,9 @@ class _UniformScorer:
         return Scores(self.advance(ids), ranks, -self.advance(ids).astype(np.float32))
 
 
-def advanced(scorer: Scorer, ids: Ids) -> Doubles:
+def advance_in_pieces(scorer: Scorer, ids: Ids) -> Doubles:
     """log P in nats of each of `ids` (n,), handed over in pieces of the scorer's preferred length."""
-    step: int = getattr(scorer, "piece", PIECE)
+    step: int = getattr(scorer, "piece", PIECE_CHARS)
     parts = [scorer.advance(ids[n : n + step]) for n in range(0, len(ids), step)]
     return np.concatenate([np.empty(0), *parts])
 
@@ -86,6 +87,7 @@ def scorer_of(model: LanguageModel, *, details: bool = False, precise: bool = Fa
 
     Raises ConfigError for a model without such a reader.
     """
+    # All refusals come here, before a text is opened that takes long to read.
     if not (hasattr(model, "scorer") and hasattr(model, "vocabulary")):
         raise no_model(model)
     make = getattr(model, "precise_scorer" if precise else "scorer", None)

@@ -15,21 +15,21 @@ from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
 from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.networks.progress import Progress
 from rnnviz.scoring import baselines
-from rnnviz.scoring.interval import Sums, interval
+from rnnviz.scoring.interval import CostSums, interval
 from rnnviz.scoring.language_model import LanguageModel
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
-from rnnviz.scoring.rows import RowScore, Scored, score_rows
-from rnnviz.scoring.score import Compared, RowsScore, Score, best
+from rnnviz.scoring.rows import RowBatch, RowScore, score_rows
+from rnnviz.scoring.score import CostRow, RowsScore, Score, mark_best
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.row_files import RowFile, format_of, open_rows
 
-R = TypeVar("R")
+Result = TypeVar("Result")
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
 """Shows the progress of the work with a title: a context that gives the callback, or None."""
 
 
-class Other(NamedTuple):
+class ComparisonModel(NamedTuple):
     """A model to compare with: `kind` is model or n-gram, `about` describes the model."""
 
     kind: str
@@ -45,24 +45,24 @@ def _no_bar(title: str) -> AbstractContextManager[None]:
 class Scoring:
     """A model that scores files, and the settings of reading and comparing.
 
-    others         models to compare with
-    compare        compare with `others`, a uniform guess, letter frequencies and compressors
-    encoding       the encoding of all files; None: found for each
-    column, given  columns of files of rows, as `rnnviz.text.row_files.open_rows` takes them
-    read_as        the kind of all files, whatever their names: "text", or a format of rows
-    precise        compute in float64
-    at_once        texts that a cluster reads together
-    source         gives a file's path, or an open file, by its name
-    bar            shows progress
+    comparison_models  models to compare with
+    compare            compare with these, a uniform guess, letter frequencies and compressors
+    encoding           the encoding of all files; None: found for each
+    column, given      columns of files of rows: of the texts, and of the contexts read before them
+    read_as            the kind of all files, whatever their names: "text", or a format of rows
+    precise            compute in float64
+    at_once            texts that a cluster reads together
+    source             gives a file's path, or an open file, by its name
+    bar                shows progress
 
     >>> import rnnviz
     >>> scoring = Scoring(rnnviz.load("timemachine-gru"))
-    >>> [(file, type(found).__name__) for file, found in scoring.each(["not there.txt"])]
+    >>> [(file, type(result).__name__) for file, result in scoring.score_files(["not there.txt"])]
     [('not there.txt', 'TextError')]
     """
 
     model: LanguageModel
-    others: Sequence[Other] = ()
+    comparison_models: Sequence[ComparisonModel] = ()
     compare: bool = False
     encoding: str | None = None
     column: str | None = None
@@ -73,10 +73,10 @@ class Scoring:
     source: Callable[[str], str | BinaryIO] = str
     bar: Bar = _no_bar
 
-    def each(
+    def score_files(
         self,
         files: Iterable[str],
-        add: Callable[[Scored, str], None] | None = None,
+        add: Callable[[RowBatch, str], None] | None = None,
         keep: Mapping[str, Callable[[Record], None]] | None = None,
     ) -> Iterator[tuple[str, Score | RnnvizError]]:
         """Each file in order with its Score, or with its error.
@@ -84,19 +84,19 @@ class Scoring:
         add   called with the scored rows and the name of each file; a text is one row
         keep  by file, called with the Record of that text: the cost of every character
         """
-        kept = keep or {}
+        writers = keep or {}
 
-        def one(file: str) -> Score | RnnvizError:
+        def score_file(file: str) -> Score | RnnvizError:
             try:
                 if self.format(file) is None:
-                    return self._text(file, kept.get(file))
-                if file in kept:
+                    return self._score_text(file, writers.get(file))
+                if file in writers:
                     raise ConfigError(
                         "{file} holds a text a row; --per-character and --html are of one text: leave "
                         "them out, or add --as text",
                         file=file,
                     )
-                return self._rows(self.rows(file), add)
+                return self._score_rows(self.rows(file), add)
             except RnnvizError as error:
                 return error
 
@@ -105,10 +105,10 @@ class Scoring:
             for are_rows, group in groupby(files, lambda file: self.format(file) is not None):
                 names = list(group)
                 alone = are_rows or self.at_once == 1
-                for file, found in zip(names, (map if alone else pool.map)(one, names), strict=True):
-                    if add is not None and isinstance(found, Score) and not isinstance(found, RowsScore):
-                        add(_as_row(found), file)
-                    yield file, found
+                for file, result in zip(names, (map if alone else pool.map)(score_file, names), strict=True):
+                    if add is not None and isinstance(result, Score) and not isinstance(result, RowsScore):
+                        add(_as_row(result), file)
+                    yield file, result
 
     def format(self, file: str) -> Literal["jsonl", "csv", "parquet"] | None:
         """The format of a file of rows; None for a text."""
@@ -127,7 +127,7 @@ class Scoring:
             format=self.format(file),
         )
 
-    def _rows(self, file: RowFile, add: Callable[[Scored, str], None] | None) -> Score:
+    def _score_rows(self, file: RowFile, add: Callable[[RowBatch, str], None] | None) -> Score:
         on_batch = None if add is None else lambda scored: add(scored, file.name)
         work = partial(
             score_rows,
@@ -137,22 +137,24 @@ class Scoring:
             on_batch=on_batch,
             keep_columns=add is not None,
         )
-        found = self._run(file.name, work)
+        score = self._run(file.name, work)
         if not self.compare:
-            return found
+            return score
         rivals = [
-            (other, partial(score_rows, other.model, file, precise=self.precise)) for other in self.others
+            (rival, partial(score_rows, rival.model, file, precise=self.precise))
+            for rival in self.comparison_models
         ]
-        return replace(found, compared=best(self._rivals(found, rivals)))
+        return replace(score, compared=mark_best(self._compared_rows(score, rivals)))
 
-    def _text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
+    def _score_text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
         source = self.source(file)
         if self.given is not None:
             raise ConfigError(
                 "--given names a column, and {file} is one text without columns; leave it out", file=file
             )
         if not self.compare and keep is None:
-            sums = Sums()
+            # Nobody asks for single characters: running sums are enough for the interval, without a record.
+            sums = CostSums()
             work = partial(
                 score,
                 self.model,
@@ -164,6 +166,7 @@ class Scoring:
             )
             return replace(self._run(file, work), interval=interval(sums))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+            # `record` makes its folder itself: it refuses one that exists.
             place = Path(folder) / "record"
             make_record = partial(
                 record, self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
@@ -171,32 +174,39 @@ class Scoring:
             with closing(self._run(file, make_record)) as scored:  # Windows removes no file that is open
                 if keep is not None:
                     keep(scored)
-                compared = self._compare(scored, source) if self.compare else []
+                compared = self._compare_text(scored, source) if self.compare else []
                 return replace(scored.score, interval=interval(scored), compared=compared)
 
-    def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
-        own = scored.score
-        how: Any = {"encoding": own.encoding, "name": own.file, "precise": own.precise}
-        rivals = [(other, partial(score, other.model, source, **how)) for other in self.others]
-        rows = self._rivals(own, rivals)
-        text = SourceText(source, None, own.encoding, own.file, own.normaliser)
-        measure = partial(baselines.measure, own, text, self.model.vocabulary)
-        return best([*rows, *self._run(f"{own.file}: gzip, xz", measure)])
+    def _compare_text(self, scored: Record, source: str | BinaryIO) -> list[CostRow]:
+        text_score = scored.score
+        options: Any = {
+            "encoding": text_score.encoding,
+            "name": text_score.file,
+            "precise": text_score.precise,
+        }
+        rivals = [(rival, partial(score, rival.model, source, **options)) for rival in self.comparison_models]
+        rows = self._compared_rows(text_score, rivals)
+        text = SourceText(source, None, text_score.encoding, text_score.file, text_score.normaliser)
+        measure = partial(baselines.measure, text_score, text, self.model.vocabulary)
+        return mark_best([*rows, *self._run(f"{text_score.file}: gzip, xz", measure)])
 
-    def _rivals(self, own: Score, rivals: Iterable[tuple[Other, Callable[..., Score]]]) -> list[Compared]:
+    def _compared_rows(
+        self, text_score: Score, rivals: Iterable[tuple[ComparisonModel, Callable[..., Score]]]
+    ) -> list[CostRow]:
         """The file's cost under the model, and under each of the `rivals`."""
-        rows = [own.row("model", "the model")]
-        for other, work in rivals:
-            its = self._run(f"{own.file}: {other.model.name}", work)
-            rows.append(its.row(other.kind, other.about))
+        # First the model that scored the file: `Score.table` marks the first row as that.
+        rows = [text_score.row("model", "the model")]
+        for rival, work in rivals:
+            rival_score = self._run(f"{text_score.file}: {rival.model.name}", work)
+            rows.append(rival_score.row(rival.kind, rival.about))
         return rows
 
-    def _run(self, title: str, work: Callable[..., R]) -> R:
+    def _run(self, title: str, work: Callable[..., Result]) -> Result:
         with self.bar(title) as progress:
             return work(progress=progress)
 
 
-def _as_row(text: Score) -> Scored:
+def _as_row(text: Score) -> RowBatch:
     """A text as the only row of its file."""
     figures = text.characters, text.unknown, text.nll, text.words, text.given_characters
-    return Scored([RowScore(0, *figures)], [""], [{}])
+    return RowBatch([RowScore(0, *figures)], [""], [{}])

@@ -34,7 +34,7 @@ from rnnviz.networks.numpy_engine import StateChange, combined
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scorer, Stepwise
 from rnnviz.networks.progress import Progress, Reporter
-from rnnviz.scoring.language_model import PIECE, advanced, scorer_of
+from rnnviz.scoring.language_model import PIECE_CHARS, advance_in_pieces, scorer_of
 from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
 from rnnviz.scoring.rows import RowScore, perplexity_of_rows
@@ -50,28 +50,28 @@ from rnnviz.text.vocabulary import UNKNOWN_ID
 class Piece:
     """A stretch of a scored text, n characters.
 
-    nll      (n,) nats, -log P, the unknown characters' whole cost included
-    known    (n,) whether each character is in the vocabulary
-    rank     (n,) one plus the number of more probable symbols; None unless asked for
-    entropy  (n,) nats, of the prediction before the character came; None unless asked for
+    nll       (n,) nats, -log P, the unknown characters' whole cost included
+    is_known  (n,) whether each character is in the vocabulary
+    rank      (n,) one plus the number of more probable symbols; None unless asked for
+    entropy   (n,) nats, of the prediction before the character came; None unless asked for
     """
 
     text: str
     nll: Doubles
-    known: Mask
+    is_known: Mask
     bytes_read: int
     rank: npt.NDArray[np.int32] | None = None
     entropy: Floats | None = None
 
 
-def running(nll: npt.ArrayLike) -> Doubles:
+def running_perplexity(nll: npt.ArrayLike) -> Doubles:
     """The perplexity of each prefix, (T,), of costs in nats (T,)."""
     nll = np.asarray(nll, np.float64)
     with np.errstate(over="ignore"):  # beyond float64 a perplexity is infinite, as in a score
         return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
-def _takes_rows(function: F) -> F:
+def _accept_rows(function: F) -> F:
     """`perplexity` as of 2.0.0, which read files of rows, too: it hands them to `perplexity_of_rows` and says
     so. To be removed after one version, with the errors for arguments that don't go together.
     """
@@ -113,7 +113,7 @@ def _takes_rows(function: F) -> F:
 
 
 @renamed(given="context")
-@_takes_rows
+@_accept_rows
 @checked
 def perplexity(
     model: LanguageModel,
@@ -155,7 +155,7 @@ def perplexity(
     (9, 1.09)
     """
     text, path = text_or_file(text, path)
-    found = score(
+    result = score(
         model,
         path,
         text=text,
@@ -167,8 +167,8 @@ def perplexity(
         change=change,
         progress=progress,
     )
-    warn_of_guess(found.file, found.encoding, found.certainty)
-    return found
+    warn_of_guess(result.file, result.encoding, result.certainty)
+    return result
 
 
 def score(
@@ -197,23 +197,25 @@ def score(
     if change is None:
         scorer = scorer_of(model, details=on_piece is not None, precise=precise)
     else:
-        scorer = _changed(model, change, precise)
-    known = model.vocabulary.characters
-    source = SourceText(path, text, encoding, name, model.normaliser, known, context)
+        scorer = _changed_scorer(model, change, precise)
+    alphabet = model.vocabulary.characters
+    source = SourceText(path, text, encoding, name, model.normaliser, alphabet, context)
     totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
-    totals.given = _read(model, scorer, context)
+    totals.context_characters = _read_context(model, scorer, context)
     for part in _pieces(model, scorer, source, totals, piece, report, details=on_piece is not None):
         if on_piece is not None:
             on_piece(part)
         if costs is not None:
             costs(part.nll)
-        totals.add(part.text, part.nll, part.known)
+        totals.add(part.text, part.nll, part.is_known)
         rewritings.add(part.text)
+        # The source reads ahead of the model: what a report calls read is what was scored.
         totals.read_to = part.bytes_read
         totals.report_to(report)
         if enough is not None and enough(totals.characters):
             break
     totals.bytes = source.bytes
+    # The text "\n" after the context "one\r": the line end was read with the context.
     if totals.bytes and not totals.characters:
         raise EmptyTextError(
             "{name} is the second half of its context's last line end, so it has no character and no "
@@ -232,6 +234,7 @@ def score(
         certainty=source.certainty,
         normalised=source.normaliser.line_ends + source.normaliser.replaced,
         precise=precise,
+        # Only networks that read stretches side by side notice such characters.
         unsettled=getattr(scorer, "unsettled", 0),
         normaliser=model.normaliser,
         replaced=source.normaliser.replaced,
@@ -240,7 +243,9 @@ def score(
     )
 
 
-def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], precise: bool) -> CharScorer:
+def _changed_scorer(
+    model: LanguageModel, change: StateChange | Sequence[StateChange], precise: bool
+) -> CharScorer:
     """A reader of one text, in sequence, under a change."""
     if precise:
         raise ConfigError("change= reads in float32; leave precise out")
@@ -249,10 +254,10 @@ def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], 
     return CharScorer(engine, model.vocabulary.start, wide=False)
 
 
-def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
+def _read_context(model: LanguageModel, scorer: Scorer, context: str) -> int:
     """Let the scorer read a context first; returns its length, normalised."""
     ids = model.vocabulary.encode(normalise(context, model.normaliser))
-    advanced(scorer, ids)
+    advance_in_pieces(scorer, ids)
     return len(ids)
 
 
@@ -269,13 +274,14 @@ def _pieces(
     if piece is not None and piece < 1:
         raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     start = 0
-    length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
+    length: int = getattr(scorer, "piece", PIECE_CHARS) if piece is None else piece
     for text in source.pieces(length):
         ids = model.vocabulary.encode(text)
         unknown_cost = int((ids == UNKNOWN_ID).sum()) * model.vocabulary.unknown_cost
         report_piece = partial(totals.report_to, report)
         log_p, rank, entropy = _scores(scorer, ids, details, report_piece, unknown_cost)
         nll = costs(log_p, ids, model.vocabulary)
+        # A model of somebody else's may return anything.
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(
                 "the model {name!r} gave no probability for a character between {first:,} and "
@@ -301,6 +307,8 @@ def _scores(
         read, nats = read + characters, nats + more_nats
         report_piece(read, nats + cost * read / len(ids), read / len(ids))
 
+    # A network's piece is long, so it reports on the way; the cost of unknown characters is taken to be
+    # spread evenly over the piece.
     if isinstance(scorer, Stepwise):
         scores = scorer.scores(ids, want=details, on_read=on_read)
     elif details:

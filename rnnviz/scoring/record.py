@@ -20,7 +20,7 @@ from rnnviz.errors import TextError
 from rnnviz.networks.progress import Progress
 from rnnviz.scoring import breakdown
 from rnnviz.scoring.breakdown import surprising_passages
-from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
+from rnnviz.scoring.column_files import COLUMNS, SUM_BLOCK_CHARS, ColumnFiles, filename
 from rnnviz.scoring.language_model import LanguageModel
 from rnnviz.scoring.perplexity import Piece, score
 from rnnviz.scoring.score import Score
@@ -61,12 +61,13 @@ def record(
     """
     target = Path(folder)
     with _writing(target):
+        # For its owner alone: a text may be confidential.
         target.mkdir(mode=0o700, parents=True)  # fails for an existing folder, which isn't ours to fill
     try:
         with _writing(target), contextlib.ExitStack() as stack:
             files = {c: stack.enter_context(private(target / filename(c))) for c in COLUMNS}
             writer = _Writer(files)
-            found = score(
+            result = score(
                 model,
                 path,
                 text=text,
@@ -79,7 +80,7 @@ def record(
                 progress=progress,
             )
             writer.finish()
-        return Record(target, found)
+        return Record(target, result)
     except BaseException:  # Cancelled, too
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -99,12 +100,14 @@ class _Writer:
         self._write("codes", code_points(piece.text))
         nll = piece.nll.astype(COLUMNS["nll"])
         self._write("nll", nll)
-        self._write("rank", np.where(piece.known, piece.rank, -piece.rank))
+        # The sign says whether a character is known, which needs no column of its own.
+        self._write("rank", np.where(piece.is_known, piece.rank, -piece.rank))
         self._write("entropy", piece.entropy)
         # Sums of the costs as they are stored: a stretch's sum is then that of its rows, to the last digit.
         costs = np.concatenate([self._rest, nll.astype(np.float64)])
-        whole = len(costs) // BLOCK * BLOCK
-        self._add_sums(costs[:whole].reshape(-1, BLOCK))
+        # Costs after the last whole block wait for the next piece.
+        whole = len(costs) // SUM_BLOCK_CHARS * SUM_BLOCK_CHARS
+        self._add_sums(costs[:whole].reshape(-1, SUM_BLOCK_CHARS))
         self._rest = costs[whole:]
 
     def finish(self) -> None:

@@ -23,29 +23,29 @@ from rnnviz.arrays import Doubles, Ids
 from rnnviz.checks import checked, received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Progress, Reporter
-from rnnviz.scoring.interval import Interval
-from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
+from rnnviz.scoring.interval import PerplexityInterval
+from rnnviz.scoring.language_model import LanguageModel, advance_in_pieces, scorer_of
 from rnnviz.scoring.score import RowsScore
-from rnnviz.scoring.totals import Totals, WordCount, of_sum
+from rnnviz.scoring.totals import Totals, WordCount, perplexity_from_sum
 from rnnviz.text.characters import Normaliser, after, normalise
 from rnnviz.text.decoding import Source, warn_of_guess
 from rnnviz.text.row_files import Fault, RowFile, Rows, open_rows
 from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 
-EXAMPLES = 5  # rows left out that a score names
+MAX_FAULT_EXAMPLES = 5  # rows left out that a score names
 
 
 class Window(NamedTuple):
     """Rows to score, in the form that travels to workers.
 
-    ids      (n,) int32, the symbols of one row after another
-    lengths  (k,) the symbols of each row, its context included
-    given    (k,) the symbols of each row's context, read first and not counted
+    ids              (n,) int32, the symbols of one row after another
+    lengths          (k,) the symbols of each row, its context included
+    context_lengths  (k,) the symbols of each row's context, read first and not counted
     """
 
     ids: npt.NDArray[np.int32]
     lengths: Ids
-    given: Ids
+    context_lengths: Ids
 
 
 class WindowScorer:
@@ -59,14 +59,17 @@ class WindowScorer:
 
     def __call__(self, window: Window) -> Doubles:
         """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
+        # All rows came as one array: the lengths cut it.
         rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
         if self._score_texts is not None:
-            found = self._score_texts(rows)
+            log_probs = self._score_texts(rows)
         else:
-            one = partial(scorer_of, self._model, precise=self._precise)
-            found = [advanced(one(), row) for row in rows]
+            make_scorer = partial(scorer_of, self._model, precise=self._precise)
+            log_probs = [advance_in_pieces(make_scorer(), row) for row in rows]
         out = np.empty((len(rows), 3))
-        for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
+        for n, (ids, log_p, begin) in enumerate(
+            zip(rows, log_probs, window.context_lengths.tolist(), strict=True)
+        ):
             unknown, nll = ids[begin:] == UNKNOWN_ID, -log_p[begin:]
             out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum()
         return out
@@ -90,21 +93,21 @@ class RowScore:
     @property
     def perplexity(self) -> float | None:
         """exp(nll / characters); None for a row without characters."""
-        return of_sum(self.nll, self.characters) if self.characters else None
+        return perplexity_from_sum(self.nll, self.characters) if self.characters else None
 
     @property
     def word_perplexity(self) -> float | None:
         """exp(nll / words); None without words, and in languages that don't part words by spaces."""
-        return of_sum(self.nll, self.words) if self.words else None
+        return perplexity_from_sum(self.nll, self.words) if self.words else None
 
 
 @dataclass(frozen=True)
-class Scored:
-    """A batch of rows: their scores, their normalised texts, and their columns in the file, `own`."""
+class RowBatch:
+    """A batch of rows: their scores, their normalised texts, and their columns in the file."""
 
     scores: list[RowScore]
     texts: list[str]
-    own: Any
+    columns: Any
 
 
 @checked
@@ -151,7 +154,7 @@ def perplexity_of_rows(
     return rows
 
 
-def _call_with_rows(on_row: Callable[[RowScore], None], batch: Scored) -> None:
+def _call_with_rows(on_row: Callable[[RowScore], None], batch: RowBatch) -> None:
     for row in batch.scores:
         on_row(row)
 
@@ -161,7 +164,7 @@ def score_rows(
     file: RowFile,
     *,
     precise: bool = False,
-    on_batch: Callable[[Scored], None] | None = None,
+    on_batch: Callable[[RowBatch], None] | None = None,
     keep_columns: bool = False,
     progress: Progress | None = None,
 ) -> RowsScore:
@@ -174,17 +177,17 @@ def score_rows(
     >>> import rnnviz
     >>> from rnnviz.text.row_files import open_rows
     >>> rows = io.BytesIO(b'{"said": "It is late."}\\n{"said": null}\\n{"said": "Good night."}')
-    >>> found = []
+    >>> scores = []
     >>> file = open_rows(rows, name="rows.jsonl")
     >>> model = rnnviz.load("timemachine-gru")
-    >>> score = score_rows(model, file, on_batch=lambda batch: found.extend(batch.scores))
-    >>> score.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
+    >>> score = score_rows(model, file, on_batch=lambda batch: scores.extend(batch.scores))
+    >>> score.rows_scored, [row.perplexity and round(row.perplexity, 1) for row in scores]
     (2, [9.5, None, 7.3])
     """
     if not isinstance(file, RowFile):
         raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
     scorer_of(model, precise=precise)  # refuses a model that can't score
-    work, report = _Work(model, file), Reporter(progress)
+    work, report = _RowScoring(model, file), Reporter(progress)
     # A cluster's model takes windows ahead of the costs that it returns: `tee` keeps the rows that wait.
     batches, ahead = tee(work.batches(keep_columns))
     windows = (window for _rows, window in ahead)
@@ -192,8 +195,8 @@ def score_rows(
         costs = model.window_costs(windows, precise)
     else:
         costs = map(WindowScorer(model, precise), windows)
-    for (rows, window), found in zip(batches, costs, strict=True):
-        scored = work.take(rows, window.given, found)
+    for (rows, window), row_costs in zip(batches, costs, strict=True):
+        scored = work.add_costs(rows, window.context_lengths, row_costs)
         if on_batch is not None:
             on_batch(scored)
         work.totals.report_to(report)
@@ -202,7 +205,7 @@ def score_rows(
     return work.score(precise)
 
 
-class _Work:
+class _RowScoring:
     """The rows of a file on their way to a model, and the sums of the costs that come back."""
 
     def __init__(self, model: LanguageModel, file: RowFile) -> None:
@@ -213,33 +216,36 @@ class _Work:
         self._rows = 0
         self._examples: list[tuple[int, TextError]] = []
 
-    def batches(self, own: bool) -> Iterator[tuple[Rows, Window]]:
+    def batches(self, keep_columns: bool) -> Iterator[tuple[Rows, Window]]:
         """The file's rows in order, their texts normalised; a damaged file ends early."""
         try:
-            for rows in self._file.batches(full=own):
+            for rows in self._file.batches(full=keep_columns):
                 yield self._prepare(rows)
         except TextError as error:
+            # The rows before the damage are scored; `score` reports or raises it.
             self._damage = error
 
     def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
-        own = list(map(after, rows.contexts, rows.texts))
-        texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in own]
-        given = [normalise(text, self._model.normaliser) for text in rows.contexts]
+        row_texts = list(map(after, rows.contexts, rows.texts))
+        # A line end counts once as changed: CR+LF has been made CR, which the normaliser counts.
+        texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in row_texts]
+        contexts = [normalise(text, self._model.normaliser) for text in rows.contexts]
         for n, text in enumerate(texts):
             if text:
                 self.totals.bytes += len(rows.texts[n].encode())
             elif rows.faults[n] is None:
                 rows.faults[n] = Fault("empty", EmptyTextError("it has no characters"))
-                given[n] = ""
+                contexts[n] = ""
         vocabulary: Vocabulary = self._model.vocabulary
-        ids = vocabulary.encode("".join(part for pair in zip(given, texts, strict=True) for part in pair))
-        before = _lengths(given)
+        # Context, text, context, text, …: encoded in one call, as one array travels to a worker.
+        ids = vocabulary.encode("".join(part for pair in zip(contexts, texts, strict=True) for part in pair))
+        before = _lengths(contexts)
         window = Window(ids.astype(np.int32), before + _lengths(texts), before)
         return replace(rows, texts=texts), window
 
-    def take(self, rows: Rows, given: Ids, found: Doubles) -> Scored:
+    def add_costs(self, rows: Rows, context_lengths: Ids, costs: Doubles) -> RowBatch:
         """The scores of k rows, from their costs `found` (k, 3) and their contexts' lengths `given` (k,)."""
-        finite = np.isfinite(found).all(axis=1)
+        finite = np.isfinite(costs).all(axis=1)
         if not finite.all():
             raise CheckpointError(
                 "the model {name!r} gave no probability for a character in row {row:,} of {file}: its "
@@ -249,32 +255,33 @@ class _Work:
                 file=self._file.name,
             )
         scores = []
-        sums = zip(rows.texts, rows.faults, given.tolist(), found.tolist(), strict=True)
-        for number, (text, fault, before, (known, nats, unknown)) in enumerate(sums, rows.start):
+        sums = zip(rows.texts, rows.faults, context_lengths.tolist(), costs.tolist(), strict=True)
+        for number, (text, fault, before, (nats_known, nats, unknown)) in enumerate(sums, rows.start):
             if fault is None:
-                nats += known + unknown * self._model.vocabulary.unknown_cost
-                scores.append(self._count(number, text, before, int(unknown), nats, known))
+                nats += nats_known + unknown * self._model.vocabulary.unknown_cost
+                scores.append(self._count_row(number, text, before, int(unknown), nats, nats_known))
                 continue
             self._left_out[fault.kind] += 1
-            if len(self._examples) < EXAMPLES:
+            if len(self._examples) < MAX_FAULT_EXAMPLES:
                 self._examples.append((number, fault.error))
             scores.append(RowScore(number, fault=fault.error))
         self._rows += len(scores)
-        return Scored(scores, rows.texts, rows.full_rows)
+        return RowBatch(scores, rows.texts, rows.full_rows)
 
-    def _count(
-        self, number: int, text: str, given: int, unknown: int, nats: float, nats_known: float
+    def _count_row(
+        self, number: int, text: str, context_length: int, unknown: int, nats: float, nats_known: float
     ) -> RowScore:
         words = WordCount()
         words.add(text)
         self.totals.words.end()
         self.totals.count(text, unknown, nats, nats_known)
-        self.totals.given += given
-        return RowScore(number, len(text), unknown, nats, words.count, given)
+        self.totals.context_characters += context_length
+        return RowScore(number, len(text), unknown, nats, words.count, context_length)
 
     def score(self, precise: bool) -> RowsScore:
         if not self.totals.characters:
-            raise self._damage or self._nothing()
+            # Where nothing could be read, the damage is the reason.
+            raise self._damage or self._no_score_error()
         return RowsScore(
             file=self._file.name,
             model=self._model.name,
@@ -290,13 +297,13 @@ class _Work:
             column_found=self._file.found,
             damage=self._damage,
             examples=tuple(self._examples),
-            interval=Interval(None, None, self.totals.characters, "rows"),
+            interval=PerplexityInterval(None, None, self.totals.characters, "rows"),
             normaliser=self._model.normaliser,
             replaced=self._normaliser.replaced,
             **self.totals.figures(self._model.vocabulary),
         )
 
-    def _nothing(self) -> TextError:
+    def _no_score_error(self) -> TextError:
         if not self._rows:
             return EmptyTextError("{name} has no rows, so it has no perplexity", name=self._file.name)
         row, error = self._examples[0]

@@ -33,7 +33,7 @@ from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
 
-PIECE = 1024
+PROMPT_PIECE_CHARS = 1024
 """Characters whose states are computed at a time."""
 
 
@@ -48,21 +48,21 @@ class Reader(Protocol):
         ...
 
 
-def reader(model: Model, text: str = "", changes: Changes = NO_CHANGES) -> Reader:
+def make_reader(model: Model, text: str = "", changes: Changes = NO_CHANGES) -> Reader:
     """A reader of `model` after `text`, under a network's `changes`. Raises TextError for half a surrogate
     pair."""
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
-    found: Reader
+    text_reader: Reader
     if isinstance(model, NgramModel):
-        found = model.scorer()
+        text_reader = model.scorer()
     else:
-        found = NetworkReader(weights_of(model), changes=changes)
+        text_reader = NetworkReader(weights_of(model), changes=changes)
         ids = np.concatenate(([model.vocabulary.start], ids))
-    for begin in range(0, len(ids), PIECE):
-        found.read(ids[begin : begin + PIECE])
-    return found
+    for begin in range(0, len(ids), PROMPT_PIECE_CHARS):
+        text_reader.read(ids[begin : begin + PROMPT_PIECE_CHARS])
+    return text_reader
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,12 @@ def stream(
 ) -> Iterator[str]:
     """`sample`, a character at a time. Wrong arguments raise at the call, before the prompt is read."""
     shape = Shape(temperature, top_k, top_p)
-    check(length)
+    check_length(length)
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
-    return draw(reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed)
+    # Not a generator function itself, so wrong arguments raise now and not at the first character.
+    return draw_characters(
+        make_reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed
+    )
 
 
 def resume(
@@ -173,9 +176,10 @@ def resume(
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
     """
     shape = Shape(temperature, top_k, top_p)
-    check(length)
+    check_length(length)
+    # The start symbol is input 0, so t characters later the next input is number t + 1.
     after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
-    return "".join(draw(after, read.model_name, read.vocabulary, length, shape, seed))
+    return "".join(draw_characters(after, read.model_name, read.vocabulary, length, shape, seed))
 
 
 @checked
@@ -214,36 +218,39 @@ def sampling_distribution(
             "log_probs are numbers, log P of each symbol of a vocabulary; received {received}",
             received=checks.received(log_probs),
         )
+    # A copy was made above: the caller's array stays as it is.
     rows[..., UNKNOWN_ID] = -np.inf
     if not np.isfinite(rows.max(-1)).all():  # NaN, or no symbol with a probability
         raise ConfigError("log_probs are numbers below 0; received a row with NaN, or of -inf alone")
     symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))
-    found = np.zeros_like(rows)
-    np.put_along_axis(found, symbols, weights / weights.sum(-1, keepdims=True), axis=-1)
-    return found
+    distribution = np.zeros_like(rows)
+    np.put_along_axis(distribution, symbols, weights / weights.sum(-1, keepdims=True), axis=-1)
+    return distribution
 
 
 def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
     """For each row (..., V), the symbols to draw from, most probable first, and their weights, (..., K)."""
-    left = 1 if shape.temperature == 0 else shape.top_k
-    symbols = np.argsort(-log_probs, kind="stable")[..., :left]
+    kept_symbols = 1 if shape.temperature == 0 else shape.top_k
+    # Stable: of two equal symbols the lower id comes first.
+    symbols = np.argsort(-log_probs, kind="stable")[..., :kept_symbols]
     ordered = np.take_along_axis(log_probs, symbols, axis=-1)
     with np.errstate(over="ignore"):  # a temperature near 0 sends all but the best to -inf, as it should
         weights = np.exp((ordered - ordered[..., :1]) / (shape.temperature or 1))
     if shape.top_p is not None and shape.top_p < 1:
         sums = weights.cumsum(-1)
+        # A symbol stays while those before it hold less than the share: the first always does.
         before = np.concatenate([np.zeros_like(sums[..., :1]), sums[..., :-1]], axis=-1)
         weights[before >= shape.top_p * sums[..., -1:]] = 0
     return symbols, weights
 
 
-def check(length: int) -> None:
+def check_length(length: int) -> None:
     """Raise ConfigError for a negative length."""
     if length < 0:
         raise ConfigError("length counts characters and is at least 0; received {length!r}", length=length)
 
 
-def draw(
+def draw_characters(
     after: Reader,
     name: str,
     vocabulary: Vocabulary,
@@ -254,6 +261,7 @@ def draw(
     """Draw `length` characters, each read by `after` before the next; `name` is the model's in errors."""
     generator = np.random.default_rng(seed)
     for _ in range(length):
+        # A new array by the protocol, so it may be changed.
         log_probs = after.log_probs()
         log_probs[UNKNOWN_ID] = -np.inf
         best = int(log_probs.argmax())
@@ -271,5 +279,6 @@ def draw(
 def _choose(log_probs: Doubles, shape: Shape, generator: np.random.Generator) -> int:
     """One symbol at random: the place of a uniform number among the summed weights."""
     symbols, weights = _weights(log_probs, shape)
+    # The weights needn't sum to one; one uniform number a character keeps samples of one seed in step.
     sums = weights.cumsum()
     return int(symbols[np.searchsorted(sums, generator.random() * sums[-1], side="right")])

@@ -10,25 +10,25 @@ from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.findings import Bars, Finding, Json, Number, Panel, Sentence, Table, count, make_sentences, words
 from rnnviz.networks.contamination import Contamination
 from rnnviz.reprs import Pictured
-from rnnviz.scoring.interval import METHOD, SHORTEST, Interval
-from rnnviz.scoring.totals import Sum, of_sum
+from rnnviz.scoring.interval import METHOD, MIN_INTERVAL_CHARS, PerplexityInterval
+from rnnviz.scoring.totals import Sum, perplexity_from_sum
 from rnnviz.sentences import NO_DIGITS_PERPLEXITY
 
-FEW = 200
+SHORT_TEXT_CHARS = 200
 """Characters of a text below which one word matters."""
 
-MATTERS = 1.01
+UNKNOWN_MATTERS_RATIO = 1.01
 """Unknown characters are mentioned from this multiple of the known ones' perplexity on."""
 
-WORTHWHILE = 0.1
+MIN_SPARED_SHARE = 0.1
 """The share of the unknown characters that a rewriting spares a text, if it is mentioned."""
 
-NOTABLE = 0.02
+MIN_OVERLAP_SHARE = 0.02
 """The share of a text that a model may have met before by chance: idioms, licences."""
 
 
 @dataclass(frozen=True)
-class Compared:
+class CostRow:
     """A file's cost under one model or baseline.
 
     kind     model, n-gram, uniform, unigram or compressor
@@ -48,21 +48,22 @@ class Compared:
     reading: str = ""
 
 
-def best(rows: Sequence[Compared]) -> list[Compared]:
+def mark_best(rows: Sequence[CostRow]) -> list[CostRow]:
     """The rows with the best one marked: never the unigram, which was told the file's own frequencies."""
+    # Frequencies that are known before the text begins would have to be sent along.
     codes = [n for n, row in enumerate(rows) if row.kind != "unigram"]
     fewest = min(codes, key=lambda n: rows[n].bits_per_character, default=None)
     return [replace(row, best=n == fewest) for n, row in enumerate(rows)]
 
 
-def read_apart(readings: Sequence[tuple[str, str]]) -> list[Sentence]:
+def describe_readings(readings: Sequence[tuple[str, str]]) -> list[Sentence]:
     """A sentence for models that didn't read a text alike, none if they did; from their names and their
     `reading`.
     """
     replacing = [name for name, reading in readings if reading]
     return (
         make_sentences(["score.read-apart"], names=replacing)
-        if len({each for _, each in readings}) > 1
+        if len({reading for _, reading in readings}) > 1
         else []
     )
 
@@ -100,7 +101,7 @@ class Score(Pictured, Finding):
     >>> score = rnnviz.perplexity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled.")
     >>> print(f"{score.perplexity:.1f} in {score.characters} characters: {score.nll:.1f} nats")
     2.3 in 26 characters: 21.6 nats
-    >>> [said.code for said in score.sentences()][:2]
+    >>> [sentence.code for sentence in score.sentences()][:2]
     ['score.hesitated', 'score.words']
     """
 
@@ -123,9 +124,9 @@ class Score(Pictured, Finding):
     word_perplexity: float | None = None
     given_characters: int = 0
     # The figures end here: `to_json` and the repr have no field with repr=False.
-    interval: Interval | None = field(default=None, repr=False)
+    interval: PerplexityInterval | None = field(default=None, repr=False)
     guess: float = field(default=math.inf, repr=False)
-    compared: Sequence[Compared] = field(default=(), repr=False)
+    compared: Sequence[CostRow] = field(default=(), repr=False)
     overlap: Contamination | None = field(default=None, repr=False)
     normaliser: str = field(default="newlines", repr=False)
     replaced: int = field(default=0, repr=False)
@@ -141,28 +142,29 @@ class Score(Pictured, Finding):
         """The normaliser that replaced characters of the text; "" where none was replaced."""
         return self.normaliser if self.replaced else ""
 
-    def row(self, kind: str, about: str, name: str | None = None) -> Compared:
+    def row(self, kind: str, about: str, name: str | None = None) -> CostRow:
         """The text's cost as a row of a comparison."""
         figures = self.perplexity, self.bits_per_character
-        return Compared(name or self.model, kind, about, *figures, reading=self.reading)
+        return CostRow(name or self.model, kind, about, *figures, reading=self.reading)
 
     @property
     def nll(self) -> float:
         """-log P of the whole text, in nats: of two texts the difference says which is more probable."""
+        # From the bits: where the perplexity is infinite its logarithm would be, too.
         return self.bits_per_character * self.characters * math.log(2)
 
     def to_json(self) -> Json:
         """The figures in their order, as plain values."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+        return {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.repr}
 
     def facts(self) -> Json:
         """The figures with their interval, and those that they were compared with."""
-        found = self.to_json()
-        if (lies := self.interval) is not None:
-            found["interval"] = None if lies.low is None else [lies.low, lies.high]
-            found["interval_method"] = METHOD
-            found["interval_why_not"] = lies.reason or None
-        return {**found, "compared": [asdict(one) for one in self.compared]} if self.compared else found
+        facts = self.to_json()
+        if (interval := self.interval) is not None:
+            facts["interval"] = None if interval.low is None else [interval.low, interval.high]
+            facts["interval_method"] = METHOD
+            facts["interval_why_not"] = interval.reason or None
+        return {**facts, "compared": [asdict(row) for row in self.compared]} if self.compared else facts
 
     def heading(self) -> Sentence:
         """The text's name with its figures."""
@@ -184,31 +186,32 @@ class Score(Pictured, Finding):
             [
                 [
                     self.file,
-                    "*" if one.best else "",
-                    one.name,
-                    words(f"score.kind.{one.kind}" if n or one.kind != "model" else "score.kind.own"),
-                    _perplexity(one.perplexity),
-                    Number(one.bits_per_character),
+                    "*" if row.best else "",
+                    row.name,
+                    words(f"score.kind.{row.kind}" if n or row.kind != "model" else "score.kind.own"),
+                    _perplexity(row.perplexity),
+                    Number(row.bits_per_character),
                 ]
-                for n, one in enumerate(self.compared or [self.row("model", "")])
+                for n, row in enumerate(self.compared or [self.row("model", "")])
             ],
         )
 
     def sentences(self) -> list[Sentence]:
         """The number of characters that the model hesitated between, its interval, and its reasons."""
-        lies = self.interval
-        low, high = (None, None) if lies is None else (lies.low, lies.high)
-        first, second = (lies and lies.halves) or (None, None)
-        said = make_sentences(
+        interval = self.interval
+        low, high = (None, None) if interval is None else (interval.low, interval.high)
+        first, second = (interval and interval.halves) or (None, None)
+        sentences = make_sentences(
             self._codes(),
+            # A tenth of a character matters among 2.3, not among 24.
             choices=_perplexity(self.perplexity, 0 if self.perplexity >= 3 else 1),
             share=Number(self.unknown / self.characters, "percent"),
             known=_perplexity(self.perplexity_known),
             model=self.model,
             characters=count(self.characters),
-            shortest=count(SHORTEST),
-            about_low=_outward(low, math.floor),
-            about_high=_outward(high, math.ceil),
+            shortest=count(MIN_INTERVAL_CHARS),
+            about_low=_round_outward(low, math.floor),
+            about_high=_round_outward(high, math.ceil),
             low=_perplexity(low),
             high=_perplexity(high),
             first=_perplexity(first),
@@ -219,29 +222,30 @@ class Score(Pictured, Finding):
             words=count(self.words),
             seconds=Number(self.seconds, digits=2),
         )
-        return [*said, *self._as_read()]
+        return [*sentences, *self._reading_sentences()]
 
-    def _as_read(self) -> Iterator[Sentence]:
+    def _reading_sentences(self) -> Iterator[Sentence]:
         """What the model's normaliser changed, and what else another text would gain."""
         changes = {"score.converted": self.line_ends, f"score.replaced.{self.normaliser}": self.replaced}
         for name, n in self.rewritings.items():
-            changes[f"score.rewriting.{name}"] = n if n >= WORTHWHILE * self.unknown else 0
+            changes[f"score.rewriting.{name}"] = n if n >= MIN_SPARED_SHARE * self.unknown else 0
         yield from (words(code, n=count(n)) for code, n in changes.items() if n > 0)
-        yield from read_apart([(one.name, one.reading) for one in self.compared])
+        yield from describe_readings([(row.name, row.reading) for row in self.compared])
 
     def _codes(self) -> Iterator[str]:
-        known = self.perplexity_known
-        if known is None:
+        perplexity_known = self.perplexity_known
+        if perplexity_known is None:
             yield "score.all-unknown"
-        elif self.perplexity > MATTERS * known:
+        elif self.perplexity > UNKNOWN_MATTERS_RATIO * perplexity_known:
             yield "score.some-unknown"
         # Not beyond the uniform guess: nobody hesitates between more characters than there are.
         elif self.perplexity <= self.guess and self.perplexity < NO_DIGITS_PERPLEXITY:
             yield "score.hesitated"
         if self.perplexity > self.guess:
             yield "score.worse-than-guessing"
-        yield from self._range()
-        if self.overlap is not None and self.overlap.share - 2 * self.overlap.error >= NOTABLE:
+        yield from self._interval_codes()
+        # Two standard errors below the estimate, so that a small sample accuses no model.
+        if self.overlap is not None and self.overlap.share - 2 * self.overlap.error >= MIN_OVERLAP_SHARE:
             yield "score.trained-on"
         if self.unsettled:
             yield from ("score.last-digits", "score.rounding")
@@ -251,28 +255,28 @@ class Score(Pictured, Finding):
             yield "score.unchanged"
         yield "score.made-precisely" if self.precise else "score.made"
 
-    def _range(self) -> Iterator[str]:
+    def _interval_codes(self) -> Iterator[str]:
         if self.interval is None:
             return
         reason = self.interval.reason or "range"
-        yield "score.few" if self.interval.characters < FEW else f"score.{reason}"
+        yield "score.few" if self.interval.characters < SHORT_TEXT_CHARS else f"score.{reason}"
         yield f"score.why.{reason}"
 
     def panels(self) -> list[Panel]:
         """The bits a character under the model and the others compared; no picture without a comparison."""
         if not self.compared:
             return []
-        (chosen,) = [n for n, one in enumerate(self.compared) if one.best]
+        (chosen,) = [n for n, row in enumerate(self.compared) if row.best]
         picture = Bars(
-            [one.name for one in self.compared],
-            [one.bits_per_character for one in self.compared],
+            [row.name for row in self.compared],
+            [row.bits_per_character for row in self.compared],
             x=words("score.bits"),
             chosen=chosen,
         )
         notice = make_sentences(
             ["score.predicts-best"], name=self.compared[chosen].name, bits=Number(picture.values[chosen])
         )
-        notice += read_apart([(one.name, one.reading) for one in self.compared])
+        notice += describe_readings([(row.name, row.reading) for row in self.compared])
         return [Panel("compared", words("score.title"), picture, notice, words("score.limits"))]
 
 
@@ -301,12 +305,13 @@ class RowsScore(Score):
 
     def to_json(self) -> Json:
         """The figures in their order, as plain values."""
+        # JSON has no exceptions: the sentence stands for it.
         return {**super().to_json(), "damage": self.damage and str(self.damage)}
 
     def sentences(self) -> list[Sentence]:
         """The number of rows scored, and the faults of the others."""
         left_out = [words(f"rows.{kind}", number=count(n)) for kind, n in self.rows_left_out.items()]
-        said = make_sentences(
+        sentences = make_sentences(
             self._codes(),
             file=self.file,
             n=count(self.rows_scored),
@@ -323,7 +328,7 @@ class RowsScore(Score):
             model=self.model,
             seconds=Number(self.seconds, digits=2),
         )
-        return [*said, *self._as_read()]
+        return [*sentences, *self._reading_sentences()]
 
     def _codes(self) -> Iterator[str]:
         yield "rows.scored"
@@ -358,8 +363,8 @@ def averages(scores: Sequence[Score]) -> Averages:
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-6gram")
     >>> texts = ["The Time Traveller smiled.", "time"]
-    >>> found = averages([rnnviz.perplexity(model, text=text) for text in texts])
-    >>> f"{found.micro:.2f} {found.macro:.2f}", found.texts, found.characters
+    >>> both = averages([rnnviz.perplexity(model, text=text) for text in texts])
+    >>> f"{both.micro:.2f} {both.macro:.2f}", both.texts, both.characters
     ('2.16 4.66', 2, 30)
     """
     if not scores:
@@ -370,22 +375,28 @@ def averages(scores: Sequence[Score]) -> Averages:
         characters += score.characters
         nats.add(mean * score.characters)
         means.add(mean)
-    return Averages(of_sum(nats.value, characters), of_sum(means.value, len(scores)), len(scores), characters)
+    return Averages(
+        perplexity_from_sum(nats.value, characters),
+        perplexity_from_sum(means.value, len(scores)),
+        len(scores),
+        characters,
+    )
 
 
-def averaged(found: Averages) -> Sentence:
+def describe_averages(averages: Averages) -> Sentence:
     """Both averages of several texts, in a sentence."""
-    micro, macro = _perplexity(found.micro), _perplexity(found.macro)
-    return words("score.averages", texts=count(found.texts), micro=micro, macro=macro)
+    micro, macro = _perplexity(averages.micro), _perplexity(averages.macro)
+    return words("score.averages", texts=count(averages.texts), micro=micro, macro=macro)
 
 
 def _perplexity(value: float | None, digits: int = 2) -> Number:
     return Number(value, "perplexity", digits)
 
 
-def _outward(value: float | None, rounding: Callable[[float], int]) -> Number:
+def _round_outward(value: float | None, rounding: Callable[[float], int]) -> Number:
     """A perplexity with its first two digits: a range that is rounded outward still holds."""
     if value is None:
         return Number(None)
+    # 5.16 has steps of 0.1 and becomes 5.1, 2345 has steps of 100 and becomes 2400.
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return _perplexity(rounding(value / step) * step, 1 if value < 10 else 0)

@@ -54,9 +54,11 @@ class WordCount:
         if not piece:
             return
         self._characters += len(piece)
+        # A word that goes on from the last piece was counted there.
         self._words += len(piece.split()) - (self._open and not piece[0].isspace())
         self._open = not piece[-1].isspace()
         if not piece.isascii():
+            # Inside a range an odd number of borders lies at or below a code point.
             inside = np.searchsorted(_BORDERS, code_points(piece), side="right") % 2
             self._unspaced += int(inside.sum())
 
@@ -89,6 +91,7 @@ class Sum:
     def add(self, value: float) -> None:
         """Add one term."""
         total = self._sum + value
+        # The sum has lost the last digits of the smaller term; their total is kept apart.
         large, small = (self._sum, value) if abs(self._sum) >= abs(value) else (value, self._sum)
         self._lost += (large - total) + small
         self._sum = total
@@ -99,7 +102,7 @@ class Sum:
         return self._sum + self._lost
 
 
-def of_sum(nats: float, characters: int) -> float:
+def perplexity_from_sum(nats: float, characters: int) -> float:
     """The perplexity of `characters` characters (at least 1) whose costs sum to `nats`."""
     # A model can be certain of the wrong symbol: beyond float64 the perplexity is infinite, not an error.
     return math.exp(nats / characters) if nats / characters < 709 else math.inf
@@ -119,12 +122,12 @@ class Rewriting:
 
     def add(self, text: str) -> None:
         """Add the next piece of the text, as it is read."""
-        for name, each in self._each.items():
-            self.spared[name] += sum(n * text.count(c) for c, n in each.items())
+        for name, spared_by_character in self._each.items():
+            self.spared[name] += sum(n * text.count(c) for c, n in spared_by_character.items())
         # An accent may stand in the piece after its letter's, so the last characters are looked at again.
         text = self._before + text
         self.spared["composed"] += self._composed(text) - self._composed(self._before)
-        self._before = text[-TAIL:]
+        self._before = text[-MAX_LETTER_CHARS:]
 
     def _unknown(self, text: str) -> int:
         return int((self._vocabulary.encode(text) == UNKNOWN_ID).sum())
@@ -134,7 +137,7 @@ class Rewriting:
         return 0 if composed == text else self._unknown(text) - self._unknown(composed)
 
 
-TAIL = 8  # characters of a letter with its accents, at most
+MAX_LETTER_CHARS = 8  # characters of a letter with its accents, at most
 
 
 class Totals:
@@ -146,13 +149,13 @@ class Totals:
     def __init__(self, source: "SourceText | RowFile") -> None:
         self._source, self.read_to = source, 0
         self._began = time.perf_counter()
-        self.characters = self.unknown = self.bytes = self.given = 0
+        self.characters = self.unknown = self.bytes = self.context_characters = 0
         self.words = WordCount()
         self._nats, self._nats_known = Sum(), Sum()
 
-    def add(self, text: str, nll: Doubles, known: Mask) -> None:
+    def add(self, text: str, nll: Doubles, is_known: Mask) -> None:
         """Add the next piece of a text, n characters: costs in nats (n,), and which characters are known."""
-        self.count(text, len(text) - int(known.sum()), float(nll.sum()), float(nll[known].sum()))
+        self.count(text, len(text) - int(is_known.sum()), float(nll.sum()), float(nll[is_known].sum()))
 
     def count(self, text: str, unknown: int, nats: float, nats_known: float) -> None:
         """Add the next piece of a text by its sums, in nats."""
@@ -165,7 +168,7 @@ class Totals:
     @property
     def perplexity(self) -> float | None:
         """That of the characters so far; None before the first."""
-        return of_sum(self._nats.value, self.characters) if self.characters else None
+        return perplexity_from_sum(self._nats.value, self.characters) if self.characters else None
 
     def report_to(
         self, report: Reporter, characters: int = 0, nats: float = 0.0, piece_share: float = 1.0
@@ -175,25 +178,27 @@ class Totals:
         """
         read = self.read_to + piece_share * (self._source.bytes_read - self.read_to)
         total, count = self._source.bytes_total, self.characters + characters
-        perplexity = of_sum(self._nats.value + nats, count) if count else None
+        perplexity = perplexity_from_sum(self._nats.value + nats, count) if count else None
         report(read / total if total else 1.0, count, perplexity)
 
     def figures(self, vocabulary: Vocabulary) -> dict[str, Any]:
         """The fields of a Score that follow from the sums. At least one character must have been added."""
-        known, nats, words = self.characters - self.unknown, self._nats.value, self.words.count
+        known_characters, nats, words = self.characters - self.unknown, self._nats.value, self.words.count
         bits = nats / math.log(2)
         return {
             "characters": self.characters,
             "unknown": self.unknown,
-            "perplexity": of_sum(nats, self.characters),
-            "perplexity_known": of_sum(self._nats_known.value, known) if known else None,
+            "perplexity": perplexity_from_sum(nats, self.characters),
+            "perplexity_known": perplexity_from_sum(self._nats_known.value, known_characters)
+            if known_characters
+            else None,
             "bits_per_character": bits / self.characters,
             "bits_per_byte": bits / self.bytes,
             "seconds": time.perf_counter() - self._began,
             "bytes": self.bytes,
             "words": words,
-            "word_perplexity": of_sum(nats, words) if words else None,
-            "given_characters": self.given,
+            "word_perplexity": perplexity_from_sum(nats, words) if words else None,
+            "given_characters": self.context_characters,
             # A uniform guess pays for unknown characters as the model does.
             "guess": math.exp(
                 math.log(vocabulary.size) + vocabulary.unknown_cost * self.unknown / self.characters

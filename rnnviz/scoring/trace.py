@@ -33,7 +33,7 @@ from rnnviz.networks.config import check_quantity, removed_cell_error
 from rnnviz.networks.numpy_engine import Layer, Weights
 from rnnviz.reprs import Pictured
 from rnnviz.scoring import frames
-from rnnviz.scoring.perplexity import running
+from rnnviz.scoring.perplexity import running_perplexity
 from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
@@ -86,6 +86,7 @@ class Trace(Pictured):
             )
         start, stop, _ = window.indices(len(self))
         stop = max(start, stop)
+        # Predictions have one row more than characters: the first is made before any was read.
         chars, rows = slice(start, stop), slice(start, stop + 1)
         return replace(
             self,
@@ -95,7 +96,7 @@ class Trace(Pictured):
             hidden=self.hidden[chars],
             cell=None if self.cell is None else self.cell[chars],
             nll=self.nll[chars],
-            perplexity=read_only(running(self.nll[chars])),
+            perplexity=read_only(running_perplexity(self.nll[chars])),
             rank=self.rank[chars],
             entropy=self.entropy[rows],
             _inputs=self._inputs[rows],
@@ -110,7 +111,7 @@ class Trace(Pictured):
 
     def state_after(self, at: int) -> tuple[Floats, Floats | None]:
         """H (L, H) after `at` characters, and an LSTM's C; raises ConfigError outside 0 .. T."""
-        _check(at, at + 1, len(self) + 1, "states")
+        _check_rows(at, at + 1, len(self) + 1, "states")
         return self._states[at], None if self._cells is None else self._cells[at]
 
     @cached_property
@@ -120,7 +121,7 @@ class Trace(Pictured):
 
     def log_probs_at(self, start: int, stop: int) -> Floats:
         """Rows start .. stop - 1 of `log_probs`, (stop - start, V); raises ConfigError outside 0 .. T + 1."""
-        _check(start, stop, len(self) + 1, "predictions")
+        _check_rows(start, stop, len(self) + 1, "predictions")
         return self._weights.log_probs(self._states[start:stop, -1])
 
     @cached_property
@@ -137,7 +138,8 @@ class Trace(Pictured):
 
     def gates_at(self, start: int, stop: int) -> dict[str, Floats]:
         """Rows start .. stop - 1 of each of `gates`; raises ConfigError outside 0 .. T."""
-        _check(start, stop, len(self), "characters")
+        _check_rows(start, stop, len(self), "characters")
+        # Row 0 is the start symbol's. A gate at t needs input t and the state before it.
         return self._weights.gates(self._inputs[start + 1 : stop + 1], self._states[start : stop + 1])
 
     def top_at(self, start: int, stop: int, k: int) -> tuple[Integers, Floats]:
@@ -148,7 +150,7 @@ class Trace(Pictured):
         if k < 1:
             raise ConfigError("top needs k >= 1 symbols; received {k}", k=k)
         log_probs = self.log_probs_at(start, stop)
-        ids = _largest(log_probs, k)
+        ids = _largest_columns(log_probs, k)
         return ids, np.exp(np.take_along_axis(log_probs, ids, axis=1))
 
     @checked
@@ -193,7 +195,7 @@ class Trace(Pictured):
     def columns(self, k: int = 3) -> dict[str, npt.NDArray[Any]]:
         """The columns of `frame` as arrays (T,), without pandas."""
         T = len(self)
-        found: dict[str, npt.NDArray[Any]] = {
+        columns: dict[str, npt.NDArray[Any]] = {
             "position": np.arange(T),
             "character": np.array(list(self.text), dtype=object),
             "nll": self.nll,
@@ -204,8 +206,8 @@ class Trace(Pictured):
             ids, probabilities = self.top_at(0, T, k)
             symbols = np.array(list(map(self.vocabulary.symbol, range(self.vocabulary.size))), dtype=object)
             for n in range(ids.shape[1]):
-                found |= {f"top_{n + 1}": symbols[ids[:, n]], f"p_{n + 1}": probabilities[:, n]}
-        return found
+                columns |= {f"top_{n + 1}": symbols[ids[:, n]], f"p_{n + 1}": probabilities[:, n]}
+        return columns
 
     def states_frame(
         self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None
@@ -254,16 +256,16 @@ class Trace(Pictured):
     @classmethod
     def load(cls, source: str | os.PathLike[str] | BinaryIO) -> Trace:
         """The Trace in a file that `save` wrote; CheckpointError for any other file."""
-        found = cls(**read_trace(source))
+        trace = cls(**read_trace(source))
         try:
-            one = found[:1]
-            _ = one.log_probs, one.gates  # raises unless the weights fit
+            first = trace[:1]
+            _ = first.log_probs, first.gates  # raises unless the weights fit
         except DAMAGE as error:
             raise unreadable_trace("the file", f"its weights do not fit: {error}") from None
-        return found
+        return trace
 
 
-def _largest(rows: Floats, k: int) -> Integers:
+def _largest_columns(rows: Floats, k: int) -> Integers:
     """The columns of the k largest entries of each row, largest first, then by column."""
     falling = -rows
     if rows.shape[1] < 8 * k:
@@ -273,19 +275,20 @@ def _largest(rows: Floats, k: int) -> Integers:
     picked.sort()
     values = np.take_along_axis(falling, picked, axis=1)
     columns = np.take_along_axis(picked, np.argsort(values, kind="stable"), axis=1)
+    # Of equals at the k-th place argpartition takes any: such rows are sorted whole.
     tied = np.count_nonzero(falling <= values.max(axis=1, keepdims=True), axis=1) > k
     columns[tied] = np.argsort(falling[tied], kind="stable")[:, :k]
     return columns
 
 
-def _check(start: int, stop: int, rows: int, what: str) -> None:
+def _check_rows(start: int, stop: int, rows: int, plural: str) -> None:
     if not 0 <= start <= stop <= rows:
         raise ConfigError(
             "rows {start} to {stop} were asked for; this trace has {rows:,} {what}, from 0 on",
             start=start,
             stop=stop,
             rows=rows,
-            what=what,
+            what=plural,
         )
 
 
@@ -302,10 +305,10 @@ FILE_FORMAT = 2
 No array is pickled, so a stranger's file can't run anything.
 """
 
-MOST_BYTES = 4 << 30
+MAX_FILE_BYTES = 4 << 30
 """Bytes of a file at most."""
 
-LONGEST_REASON = 300
+MAX_REASON_CHARS = 300
 
 DAMAGE = (
     *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SyntaxError, EOFError),
@@ -317,11 +320,11 @@ DAMAGE = (
 ARRAYS = ("known", "nll", "perplexity", "rank", "entropy", "_inputs", "_states", "_cells")
 """Fields that are stored as they are; those with an underscore have the start symbol's step in row 0."""
 
-_KINDS = dict(zip(ARRAYS, ("b", "f", "f", "i", "f", "iu", "f", "f"), strict=True))
+_DTYPE_KINDS = dict(zip(ARRAYS, ("b", "f", "f", "i", "f", "iu", "f", "f"), strict=True))
 
-_SPLIT = {"_inputs": "ids", "_states": "hidden", "_cells": "cell"}
-_LAYER = ("table", "W_x", "b", "W_h", "b_u")
-_OTHER = ("embedding", "readout", "bias")
+_SPLIT_FIELDS = {"_inputs": "ids", "_states": "hidden", "_cells": "cell"}
+_LAYER_WEIGHTS = ("table", "W_x", "b", "W_h", "b_u")
+_SHARED_WEIGHTS = ("embedding", "readout", "bias")
 
 
 def pack_trace(trace: Any, beside: Arrays) -> bytes:
@@ -338,19 +341,20 @@ def pack_trace(trace: Any, beside: Arrays) -> bytes:
         )
     out: dict[str, npt.NDArray[Any]] = {"text": code_points(trace.text), **beside}
     for name in ARRAYS:
-        plain, values = _SPLIT.get(name), getattr(trace, name)
+        plain, values = _SPLIT_FIELDS.get(name), getattr(trace, name)
         if values is not None:
             out |= {name: values} if plain is None else {plain: values[1:], f"{plain}_before": values[:1]}
-    kept = {f"weights.{name}": getattr(weights, name) for name in _OTHER}
+    weight_arrays = {f"weights.{name}": getattr(weights, name) for name in _SHARED_WEIGHTS}
     for n, layer in enumerate(weights.layers):
-        kept |= {f"weights.{n}.{name}": getattr(layer, name) for name in _LAYER}
-    out |= {name: values for name, values in kept.items() if values is not None}
+        weight_arrays |= {f"weights.{n}.{name}": getattr(layer, name) for name in _LAYER_WEIGHTS}
+    out |= {name: values for name, values in weight_arrays.items() if values is not None}
     about = {
         "format": FILE_FORMAT,
         "model_name": trace.model_name,
         "vocabulary": trace.vocabulary.to_json(),
         "layers": [[layer.cell, layer.units, layer.activation] for layer in weights.layers],
     }
+    # As bytes: an array of objects would be pickled.
     out["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     file = io.BytesIO()
     np.savez_compressed(file, **out)  # type: ignore[arg-type]
@@ -365,11 +369,12 @@ def read_trace(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     named = isinstance(source, str | os.PathLike)
     name = Path(source).name if named else "the file"  # type: ignore[arg-type]
     try:
-        content = files.read(source, MOST_BYTES) if named else source.read()  # type: ignore[arg-type,union-attr]
+        content = files.read(source, MAX_FILE_BYTES) if named else source.read()  # type: ignore[arg-type,union-attr]
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            # A small archive may unpack to more than the memory.
             files.check(name, sum(entry.file_size for entry in archive.infolist()), len(content))
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            return _stored({key: file[key] for key in file.files})
+            return _unpack_arrays({key: file[key] for key in file.files})
     except OSError as error:
         raise unreadable_trace(name, error.strerror or str(error)) from None
     except DAMAGE as error:
@@ -381,64 +386,74 @@ def unreadable_trace(name: str, reason: str) -> CheckpointError:
     return CheckpointError(
         "{name} is no trace that can be read ({reason}); write it again by Trace.save",
         name=files.printable(name),
-        reason=files.printable(reason[:LONGEST_REASON]),
+        reason=files.printable(reason[:MAX_REASON_CHARS]),
     )
 
 
-def _stored(there: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
-    about = json.loads(there["about"].tobytes())
+def _unpack_arrays(stored: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    about = json.loads(stored["about"].tobytes())
     if about["format"] not in (1, FILE_FORMAT):
         raise ValueError(f"format {about['format']}")
     kinds = [tuple(kind) for kind in about["layers"]]
     if (error := removed_cell_error(kinds[0][0])) is not None:
         raise CheckpointError(error.message, **error.values)
-    wanted_kinds = {name: "f" for name in there if name.startswith("weights.")} | {"text": "u"}
-    for name, kind in wanted_kinds.items():
-        if there[name].dtype.kind != kind:
-            raise ValueError(f"{name} has type {there[name].dtype}")
+    dtype_kinds = {name: "f" for name in stored if name.startswith("weights.")} | {"text": "u"}
+    for name, kind in dtype_kinds.items():
+        if stored[name].dtype.kind != kind:
+            raise ValueError(f"{name} has type {stored[name].dtype}")
     if about["format"] == 1:
-        there = _of_format_1(there, [cell for cell, _units, _activation in kinds])
+        stored = _upgrade_format_1(stored, [cell for cell, _units, _activation in kinds])
     layers = tuple(
-        Layer(cell, units, activation, **{part: there.get(f"weights.{n}.{part}") for part in _LAYER})  # type: ignore[arg-type]
+        Layer(cell, units, activation, **{part: stored.get(f"weights.{n}.{part}") for part in _LAYER_WEIGHTS})  # type: ignore[arg-type]
         for n, (cell, units, activation) in enumerate(kinds)
     )
-    weights = Weights(layers, **{part: there.get(f"weights.{part}") for part in _OTHER})  # type: ignore[arg-type]
-    text = there["text"].astype("<u4").tobytes().decode("utf-32-le")
-    arrays = {name: there[name] for name in ARRAYS if name not in _SPLIT}
-    for name, plain in _SPLIT.items():
-        if plain in there or name != "_cells":
-            arrays[name] = np.concatenate([there[f"{plain}_before"], there[plain]])
+    weights = Weights(layers, **{part: stored.get(f"weights.{part}") for part in _SHARED_WEIGHTS})  # type: ignore[arg-type]
+    text = stored["text"].astype("<u4").tobytes().decode("utf-32-le")
+    arrays = {name: stored[name] for name in ARRAYS if name not in _SPLIT_FIELDS}
+    # The file has row 0 apart, so that `hidden` has a row for each character.
+    for name, plain in _SPLIT_FIELDS.items():
+        if plain in stored or name != "_cells":
+            arrays[name] = np.concatenate([stored[f"{plain}_before"], stored[plain]])
     T, H = len(text), layers[0].units
-    wanted: dict[str, tuple[int, ...]] = {"entropy": (T + 1,), "_inputs": (T + 1,)}
-    wanted |= dict.fromkeys(ARRAYS[:4], (T,))
-    wanted |= dict.fromkeys(("_states", "_cells"), (T + 1, len(layers), H))
+    shapes: dict[str, tuple[int, ...]] = {"entropy": (T + 1,), "_inputs": (T + 1,)}
+    shapes |= dict.fromkeys(ARRAYS[:4], (T,))
+    shapes |= dict.fromkeys(("_states", "_cells"), (T + 1, len(layers), H))
     for name, values in arrays.items():
-        if values.shape != wanted[name] or values.dtype.kind not in _KINDS[name]:
+        if values.shape != shapes[name] or values.dtype.kind not in _DTYPE_KINDS[name]:
             raise ValueError(f"{name} has shape {values.shape} and type {values.dtype}")
+    # Inputs choose rows of the weights: outside them numpy would raise later, or wrap around.
     vocabulary, inputs = Vocabulary.from_json(about["vocabulary"]), arrays["_inputs"]
     if not 0 <= inputs.min() <= inputs.max() <= vocabulary.start or not isinstance(about["model_name"], str):
         raise ValueError("it is of another model")
     for values in arrays.values():
         values.setflags(write=False)
-    plain_of = {plain: arrays[name][1:] for name, plain in _SPLIT.items() if name in arrays}
+    plain_of = {plain: arrays[name][1:] for name, plain in _SPLIT_FIELDS.items() if name in arrays}
     named = {"text": text, "model_name": about["model_name"], "vocabulary": vocabulary, "_weights": weights}
     return {"cell": None, "_cells": None, **arrays, **plain_of, **named}
 
 
-def _of_format_1(there: dict[str, npt.NDArray[Any]], cells: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+def _upgrade_format_1(
+    stored: dict[str, npt.NDArray[Any]], cells: Sequence[str]
+) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a file by rnnviz 1.0.0 under today's names; gates' weights, halved there, are doubled."""
-    found = dict(there)
+    upgraded = dict(stored)
     for n, cell in enumerate(cells):
-        own = {name: there.get(f"weights.{n}.{name}") for name in ("table", "W_in", "b", "W_h", "b_n")}
-        W_x, b_u = own.pop("W_in"), own.pop("b_n")
+        layer_arrays = {
+            name: stored.get(f"weights.{n}.{name}") for name in ("table", "W_in", "b", "W_h", "b_n")
+        }
+        W_x, b_u = layer_arrays.pop("W_in"), layer_arrays.pop("b_n")
         twice = np.ones(len(CELLS[cell].blocks), np.float32)
         twice[:-1] += CELLS[cell].mixes  # all but the candidate
-        rows = np.repeat(twice, len(own["b"]) // len(twice))  # type: ignore[arg-type]
+        rows = np.repeat(twice, len(layer_arrays["b"]) // len(twice))  # type: ignore[arg-type]
         to_state = np.full_like(rows, 2) if cell == "gru" else rows  # a GRU's candidate was halved here, too
-        made = {
-            name: None if values is None else values * rows for name, values in own.items() if name != "W_h"
+        converted = {
+            name: None if values is None else values * rows
+            for name, values in layer_arrays.items()
+            if name != "W_h"
         }
-        made |= {"W_x": W_x * rows[:, None], "b_u": None if b_u is None else b_u * 2}  # type: ignore[operator]
-        made["W_h"] = None if own["W_h"] is None else own["W_h"] * to_state[:, None]
-        found |= {f"weights.{n}.{name}": values for name, values in made.items() if values is not None}
-    return found
+        converted |= {"W_x": W_x * rows[:, None], "b_u": None if b_u is None else b_u * 2}  # type: ignore[operator]
+        converted["W_h"] = None if layer_arrays["W_h"] is None else layer_arrays["W_h"] * to_state[:, None]
+        upgraded |= {
+            f"weights.{n}.{name}": values for name, values in converted.items() if values is not None
+        }
+    return upgraded

@@ -101,7 +101,7 @@ def trace_long_text(model: Network, text: str, progress: Progress | None = None)
         text = normalise(text, model.normaliser)
         scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
         ids = np.append(model.vocabulary.encode(text), 0)  # a scorer doesn't read the last symbol
-        hidden, *cell = scorer.states(ids, _counted(len(text), report))
+        hidden, *cell = scorer.states(ids, _share_callback(len(text), report))
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
     traced = tracer.extend("")
     for end in range(PROGRESS_CHARS, len(text) + PROGRESS_CHARS, PROGRESS_CHARS):
@@ -110,7 +110,7 @@ def trace_long_text(model: Network, text: str, progress: Progress | None = None)
     return traced
 
 
-def _counted(length: int, report: Reporter) -> OnRead:
+def _share_callback(length: int, report: Reporter) -> OnRead:
     """A callback of a scorer that reports the share of a text of `length` characters which has been read."""
     read = 0
 
@@ -159,7 +159,7 @@ class Tracer:
             "rank": np.zeros(1, np.int64),
             "entropy": entropy(*self._prediction).astype(np.float64),
         }
-        self._rows = _grown(first, 1, FIRST_CAPACITY_ROWS)
+        self._rows = _grow_rows(first, 1, FIRST_CAPACITY_ROWS)
         # The views of living Traces, with the row behind their last one. Weak: a Trace that its caller drops
         # lends nothing any more, and the next edit writes in place.
         self._lent: list[tuple[int, ref[Array]]] = []
@@ -195,7 +195,7 @@ class Tracer:
         elif length == prefix or all(stop <= prefix + 1 for stop, _view in self._lent):
             # Nothing is written, as after a deletion, or only rows that no living Trace has.
             return
-        self._rows, self._lent = _grown(self._rows, prefix + 1, capacity), []
+        self._rows, self._lent = _grow_rows(self._rows, prefix + 1, capacity), []
 
     def _read(self, prefix: int, ids: Integers, states: tuple[Floats, Floats | None] | None = None) -> None:
         rows, weights = self._rows, self._weights
@@ -265,7 +265,7 @@ class Tracer:
         )
 
 
-def _grown(rows: Arrays, prefix: int, capacity: int) -> Arrays:
+def _grow_rows(rows: Arrays, prefix: int, capacity: int) -> Arrays:
     """New arrays of `capacity` rows, the first `prefix` of them copied."""
     new = {name: np.empty((capacity, *values.shape[1:]), values.dtype) for name, values in rows.items()}
     for name, values in rows.items():
@@ -302,7 +302,7 @@ def _trace_batch(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
     traces: dict[int, Trace] = {}  # by the text's number, as batches are sorted by length
     for group in _groups([len(text) for text in normalised], len(weights.layers) * weights.layers[0].units):
         ids = [model.vocabulary.encode(normalised[n]) for n in group]
-        hidden, *cell = _read(model, weights, ids)
+        hidden, *cell = _read_batch(model, weights, ids)
         for row, n in enumerate(group):
             rows = slice(len(normalised[n])), slice(None), row
             traces[n] = Tracer(model).adopt(normalised[n], hidden[rows], cell[0][rows] if cell else None)
@@ -318,7 +318,7 @@ def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
         order = order[size:]
 
 
-def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats, ...]:
+def _read_batch(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats, ...]:
     """Every state after each character, (T, L, B, H): H, and an LSTM's C; meaningless after a text's end."""
     inputs = np.zeros((1 + max(map(len, ids)), len(ids)), np.int64)
     inputs[0] = model.vocabulary.start

@@ -29,7 +29,7 @@ import platformdirs
 
 from rnnviz.checks import check_path, check_text, checked, received
 from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, TextError
-from rnnviz.reprs import Brief
+from rnnviz.reprs import ReprMixin
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import open_text, warn_of_guess
@@ -186,7 +186,7 @@ class CorpusInfo:
 
 
 @dataclass(frozen=True, repr=False)
-class Split(Brief):
+class Split(ReprMixin):
     """The parts of a text: for training, for choosing settings, for measuring. The last two may be empty."""
 
     train: str
@@ -196,7 +196,7 @@ class Split(Brief):
 
 @checked
 @dataclass(frozen=True, repr=False)
-class Corpus(Brief):
+class Corpus(ReprMixin):
     """A text with its provenance.
 
     `text` has LF line ends. `language` is a BCP 47 code, "python" for source code, or empty where unknown.

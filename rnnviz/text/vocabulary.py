@@ -23,7 +23,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Ids, Integers, Points
 from rnnviz.checks import check_text, received
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.reprs import Brief
+from rnnviz.reprs import ReprMixin
 
 UNKNOWN_ID = 0
 UNKNOWN_SYMBOL = "<unk>"
@@ -65,7 +65,7 @@ def code_points(text: str) -> Points:
 
 
 @dataclass(frozen=True, repr=False)
-class Vocabulary(Brief):
+class Vocabulary(ReprMixin):
     """The known characters of a model, in code point order, without repetition.
 
     >>> vocabulary = Vocabulary.from_text("a machine", min_count=1)

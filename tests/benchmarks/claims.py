@@ -294,8 +294,8 @@ def held(
     turned = 1 if truth[1][their] > middle else -1
     own = searcher.values[part, best.unit.unit] * best.direction
     both = np.column_stack([own, copy[part, their].astype(np.float32) * turned])
-    found = evidence.SeriesScores.of(both, target.values[part])
-    if not found.sure:
+    found = evidence.SeriesScores.from_series(both, target.values[part])
+    if not found.has_intervals:
         return None
     score = signed(float(truth[0][best.unit.unit]), target.graded, best.direction)
     lead = score - signed(float(truth[1][their]), target.graded, turned)

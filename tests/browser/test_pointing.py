@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.scoring.occlusion import left_out
+from rnnviz.scoring.occlusion import occlusion_bits
 from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
 from tests.support.driving import box_of, until, until_changed
@@ -67,7 +67,7 @@ def test_clicked_row_colours_text_by_its_unit(live: Live) -> None:
 
 def rests(live: Live, t: int) -> str:
     """What the caption must say of what character t rests on most."""
-    bits = left_out(rnnviz.trace(MODEL, live.text), t)
+    bits = occlusion_bits(rnnviz.trace(MODEL, live.text), t)
     best = int(bits.argmax())
     likeliest = visible(live.text[t - len(bits) + best])
     return rf"Why “{visible(live.text[t])}”\? .*Most: “{re.escape(likeliest)}” \({bits[best]:.2f} bits\)"
@@ -83,7 +83,7 @@ def test_clicked_letter_is_explained_until_next_key(live: Live) -> None:
     expect(ask).to_have_attribute("aria-pressed", "true")
     until_changed(live.page.locator(".rv-tint"), PAINTED, plain)
     live.page.mouse.move(*middle(live, 11))
-    bits = f"{left_out(rnnviz.trace(MODEL, live.text), 12)[11]:.2f}".replace("-", "−")
+    bits = f"{occlusion_bits(rnnviz.trace(MODEL, live.text), 12)[11]:.2f}".replace("-", "−")
     expect(live.readout).to_have_text(
         f"character 12 · without “{live.text[11]}”, “{live.text[12]}” costs {bits} bits more"
     )

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.column_files import BLOCK, ColumnFiles
+from rnnviz.scoring.column_files import SUM_BLOCK_CHARS, ColumnFiles
 from rnnviz.scoring.record import record
 from tests.support.driving import (
     HIGHLIGHTED,
@@ -79,7 +79,7 @@ def repeat(source: Path, target: Path, length: int) -> None:
     for name in COLUMNS:
         (target / name).write_bytes((source / name).read_bytes() * times)
     nll = np.fromfile(target / "nll.f4", "<f4")
-    sums = np.add.reduceat(nll, np.arange(0, len(nll), BLOCK), dtype=np.float64)
+    sums = np.add.reduceat(nll, np.arange(0, len(nll), SUM_BLOCK_CHARS), dtype=np.float64)
     np.concatenate([[0], np.cumsum(sums)]).astype("<f8").tofile(target / "sums.f8")
     score = json.loads(source.with_suffix(".json").read_text("utf-8"))
     target.with_suffix(".json").write_text(json.dumps({**score, "characters": len(nll)}), "utf-8")

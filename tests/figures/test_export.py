@@ -58,7 +58,7 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
     assert "".join(table["character"]) == expected.text == text
     assert table["code_point"].tolist() == [ord(c) for c in text]
     assert_states(table["nll"], expected.nll)
-    assert table["known"].tolist() == expected.known.tolist()
+    assert table["known"].tolist() == expected.is_known.tolist()
     assert table["rank"].tolist() == expected.rank.tolist()  # type: ignore[union-attr]
     assert_states(table["entropy"], expected.entropy)
     # The column adds up to the perplexity, as a reader would add it.

@@ -114,7 +114,7 @@ def test_normalised_characters_are_counted_by_kind(tmp_path: Path) -> None:
 
 def test_a_text_that_is_cut_says_so_and_its_figures_stay(record_of: MakeRecord) -> None:
     source = record_of(TEXT)
-    document = page_html(source, longest=100)
+    document = page_html(source, max_chars=100)
     assert body(document) == TEXT[:100]
     assert f"the first 100 of {len(TEXT):,} characters" in document
     assert repr(source.score.perplexity) in document
@@ -157,19 +157,19 @@ def test_the_curve_has_a_bounded_number_of_points(record_of: MakeRecord) -> None
 
 def test_a_curve_that_leaves_its_frame_is_cut_off_and_marked() -> None:
     line = np.array([9000.0] * 5 + [4.0, 5.0] * 500)
-    curve = export.curve(Curve(np.arange(1, 1006), line, line, window=50))
+    curve = export.curve_svg(Curve(np.arange(1, 1006), line, line, window=50))
     assert ">▲ 9,000<" in curve
     heights = [float(y) for y in re.findall(r"[ML][\d.]+ (-?[\d.]+)", curve)]
     assert min(heights) < 0  # it goes on outside rather than along the frame's edge
     assert curve.count("<svg ") == 2  # the inner one cuts off what lies outside it
-    assert "▲" not in export.curve(Curve(np.arange(1, 1006), line[::-1], line[::-1], window=50))
+    assert "▲" not in export.curve_svg(Curve(np.arange(1, 1006), line[::-1], line[::-1], window=50))
 
 
 @pytest.mark.parametrize("value", [4.0, np.nan, np.inf, 1e300])
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_curve_of_hardly_any_points(count: int, value: float) -> None:
     line = np.full(count, value)
-    curve = export.curve(Curve(np.arange(1, count + 1), line, line, window=500))
+    curve = export.curve_svg(Curve(np.arange(1, count + 1), line, line, window=500))
     assert "nan" not in curve
     assert "inf" not in curve
     assert curve.count("<path class=") >= 3  # both lines, and one at least to read them by
@@ -180,7 +180,7 @@ def test_every_word_can_be_translated(record_of: MakeRecord) -> None:
         record_of(TEXT + "道"),
         translate=lambda words: re.sub(r"[A-Za-z<>]+(?![^{]*\})", "字", words),
         language="zh",
-        longest=50,
+        max_chars=50,
     )
     assert '<html lang="zh">' in document
     visible = re.sub(r"<style>.*?</style>|<pre>.*?</pre>|<tr><td>.*?</tr>", "", document, flags=re.S)

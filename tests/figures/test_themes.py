@@ -33,7 +33,7 @@ def test_every_text_is_readable(theme: Theme) -> None:
         assert contrast(theme.text, behind) >= 4.5
     for ink in (theme.text, theme.muted, theme.model, theme.ngram, theme.uniform, *theme.runs):
         assert contrast(ink, theme.background) >= 4.5
-    for mark in (theme.came, theme.cursor, theme.pinned):
+    for mark in (theme.actual, theme.cursor, theme.pinned):
         assert contrast(mark, theme.background) >= 3
 
 

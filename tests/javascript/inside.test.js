@@ -66,9 +66,9 @@ test("the nearest point is pointed at, unless it is too far off", () => {
 });
 
 test("the line on a character has its value in each linked text that has one", () => {
-  const text = (/** @type {string | null} */ value, said = "", linked = true) => ({
-    about: { linked, said },
-    character: (/** @type {number} */ t) => `“${said || "abc"[t % 3]}”`,
+  const text = (/** @type {string | null} */ value, name = "", linked = true) => ({
+    about: { linked, name },
+    character: (/** @type {number} */ t) => `“${name || "abc"[t % 3]}”`,
     value: () => value,
   });
   const told = (/** @type {ReturnType<typeof text>[]} */ texts) =>

@@ -75,12 +75,12 @@ def test_guesses_are_counted_and_bound_the_entropy() -> None:
 
 def test_a_class_has_a_distribution_and_pays_for_it() -> None:
     letter = Lecture({"step": "shannon", "history": "h"}).room_question()
-    assert letter.told is not None
+    assert letter.draw_answers is not None
     assert letter.letters
     assert letter.options[letter.right or 0] == "a"
     votes = [0] * 27
     votes[letter.options.index("e")], votes[letter.options.index("a")] = 5, 2
-    answers = letter.told({letter.key: votes, "shannon.0.0": [0] * 27})
+    answers = letter.draw_answers({letter.key: votes, "shannon.0.0": [0] * 27})
     assert answers["ask"] == {"history": "hea"}, "first what had more votes, then what came"
     (table,) = nodes_of(answers["picture"], "table")
     letter_bits, before = -math.log2((2 + 1 / 27) / 8), math.log2(27)

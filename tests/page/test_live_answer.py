@@ -10,12 +10,12 @@ import rnnviz
 from rnnviz.figures import live
 from rnnviz.networks.cells import CELLS
 from rnnviz.page.live_answer import (
-    Difference,
+    BrowserRows,
     Selection,
     WindowPredictions,
     colour_levels,
     content,
-    difference,
+    find_browser_rows,
 )
 from rnnviz.page.shown_units import unit_reach
 from rnnviz.page.text_numbers import TEXT_NUMBERS, number_values
@@ -33,27 +33,27 @@ WINDOW = Selection(length=20, start=8, stop=16, unit=3)
     ("browser_selection", "changes", "unchanged", "expected"),
     [
         # A key at the end: one character is new, and the window moves by one.
-        (WINDOW, {"length": 21, "start": 9, "stop": 17}, 20, Difference(20, 20, 9, 16)),
-        (WINDOW, {}, 20, Difference(20, 20, 8, 16)),
+        (WINDOW, {"length": 21, "start": 9, "stop": 17}, 20, BrowserRows(20, 20, 9, 16)),
+        (WINDOW, {}, 20, BrowserRows(20, 20, 8, 16)),
         # A change inside the window, and one before it.
-        (WINDOW, {}, 12, Difference(12, 12, 8, 12)),
-        (WINDOW, {}, 5, Difference(5, 5, 8, 8)),
+        (WINDOW, {}, 12, BrowserRows(12, 12, 8, 12)),
+        (WINDOW, {}, 5, BrowserRows(5, 5, 8, 8)),
         # The reader scrolls back: the window's end is held.
-        (WINDOW, {"start": 4, "stop": 12}, 20, Difference(20, 20, 8, 12)),
-        (WINDOW, {"start": 16, "stop": 20}, 20, Difference(20, 20, 16, 16)),
+        (WINDOW, {"start": 4, "stop": 12}, 20, BrowserRows(20, 20, 8, 12)),
+        (WINDOW, {"start": 16, "stop": 20}, 20, BrowserRows(20, 20, 16, 16)),
         # Another unit colours the text; another quantity or layer has other states and other colours.
-        (WINDOW, {"unit": 4}, 20, Difference(20, 0, 8, 16)),
-        (WINDOW, {"quantity": "update"}, 20, Difference(20, 0, 8, 8)),
-        (WINDOW, {"layer": 1}, 20, Difference(20, 0, 8, 8)),
+        (WINDOW, {"unit": 4}, 20, BrowserRows(20, 0, 8, 16)),
+        (WINDOW, {"quantity": "update"}, 20, BrowserRows(20, 0, 8, 8)),
+        (WINDOW, {"layer": 1}, 20, BrowserRows(20, 0, 8, 8)),
         # Nothing is held, or the network without memory comes or goes.
-        (None, {}, 20, Difference(0, 0, 8, 8)),
-        (WINDOW, {"memoryless": True}, 20, Difference(0, 0, 8, 8)),
+        (None, {}, 20, BrowserRows(0, 0, 8, 8)),
+        (WINDOW, {"memoryless": True}, 20, BrowserRows(0, 0, 8, 8)),
     ],
 )
 def test_difference_names_rows_the_browser_holds(
-    browser_selection: Selection | None, changes: dict[str, Any], unchanged: int, expected: Difference
+    browser_selection: Selection | None, changes: dict[str, Any], unchanged: int, expected: BrowserRows
 ) -> None:
-    assert difference(browser_selection, replace(WINDOW, **changes), unchanged) == expected
+    assert find_browser_rows(browser_selection, replace(WINDOW, **changes), unchanged) == expected
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -63,7 +63,7 @@ def test_content_of_a_new_view_equals_the_trace(cell: str) -> None:
     read = TextRead(model, TEXT[:20], trace, 0, ngram=np.arange(20.0), memoryless=memoryless)
     predictions = WindowPredictions()
     predictions.reshape(Shape(0.5, top_k=9))
-    arrays = content(read, WINDOW, Difference(0, 0, 8, 8), predictions)
+    arrays = content(read, WINDOW, BrowserRows(0, 0, 8, 8), predictions)
     symbols, probabilities = trace.top_at(8, 17, live.LISTED_NEXT)
     expected = {
         "ids": trace.ids,
@@ -104,8 +104,8 @@ def test_content_leaves_out_exactly_the_rows_that_are_held() -> None:
         GRU, TEXT[:20], trace, 20, memoryless=rnnviz.trace(MLP, TEXT[:20]), memoryless_unchanged=20
     )
     selection = replace(WINDOW, memoryless=True)
-    whole = content(read, selection, Difference(0, 0, 8, 8), WindowPredictions())
-    rest = content(read, selection, Difference(12, 15, 10, 13), WindowPredictions())
+    whole = content(read, selection, BrowserRows(0, 0, 8, 8), WindowPredictions())
+    rest = content(read, selection, BrowserRows(12, 15, 10, 13), WindowPredictions())
     assert rest.keys() == whole.keys()
     sent = {"states": [0, 1, 5, 6, 7], "unit": range(15, 20), "rows": range(12), "beside": range(9)}
     sent |= dict.fromkeys(("ids", "nll", "memoryless"), range(12, 20))

@@ -48,7 +48,7 @@ from rnnviz.networks.config import check_layer
 from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Progress, Reporter
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.scoring import totals
 from rnnviz.text.characters import normalise
 
@@ -68,7 +68,7 @@ INTERVAL_SAMPLES = 500
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Within(Brief):
+class Within(ReprMixin):
     """Losses inside a target and outside, nats a character; each a Resampled (U,).
 
     A character counts as inside if the target held at the character before: the prediction was made there.
@@ -83,7 +83,7 @@ class Within(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ablation(Brief, Pictured, Reported):
+class Ablation(ReprMixin, Pictured, Reported):
     """The loss without each unit, on one text.
 
     units   (U,) of `layer`, in the requested order
@@ -124,13 +124,13 @@ class Ablation(Brief, Pictured, Reported):
     @property
     def baseline(self) -> float:
         """The perplexity of the whole network."""
-        return totals.of_sum(self.nats, self.characters)
+        return totals.perplexity_from_sum(self.nats, self.characters)
 
     @cached_property
     def perplexity(self) -> Doubles:
         """(U,) perplexity without each unit."""
         without = self.nats + self.sums.sum(axis=(0, 1))
-        return np.array([totals.of_sum(float(nats), self.characters) for nats in without])
+        return np.array([totals.perplexity_from_sum(float(nats), self.characters) for nats in without])
 
     @property
     def order(self) -> Ids:

@@ -40,7 +40,7 @@ from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Progress, Reporter, part
 from rnnviz.reprs import Pictured
-from rnnviz.scoring.occlusion import beginning, driven, scores, without_each
+from rnnviz.scoring.occlusion import driven_states, initial_states, states_without_each, target_scores
 from rnnviz.text.vocabulary import UNKNOWN_ID
 
 Method = Literal["integrated", "occlusion"]
@@ -290,7 +290,7 @@ def _make_request(
         )
     target = int(reading.targets(character)[-1])
     against_symbol = None if against is None else reading.symbol(against, "against")
-    whole = float(scores(reading.weights, reading.top[-1:], target, against_symbol)[0])
+    whole = float(target_scores(reading.weights, reading.top[-1:], target, against_symbol)[0])
     return Attribution(
         reading.text, target, against_symbol, first, np.zeros(t), whole, math.nan, method, instead, 0
     )
@@ -314,8 +314,8 @@ def _integrated(reading: Reading, request: Attribution, report: Reporter) -> Att
     away = weights.rows(0, reading.inputs[request.first + 1 :], reading.hidden) - baseline  # (n, G·H)
     hidden, cell = reading.before(request.first + 1)
     state = hidden[:, None], None if cell is None else cell[:, None]  # (L, 1, H), to broadcast
-    tops = driven(weights, state, np.broadcast_to(baseline, (n, 1, len(baseline))))[0][-1, -1]
-    without = float(scores(weights, tops, request.target, request.against)[0])
+    tops = driven_states(weights, state, np.broadcast_to(baseline, (n, 1, len(baseline))))[0][-1, -1]
+    without = float(target_scores(weights, tops, request.target, request.against)[0])
     points_at_once = int(np.clip(MAX_KEPT_NUMBERS // (away.size * len(weights.layers)), 1, MAX_TEXTS_ABREAST))
     points = FIRST_POINTS
     while True:
@@ -341,7 +341,7 @@ def _along(
     request: Attribution,
 ) -> Doubles:
     """∂y/∂rows · `away` (n, G·H) at each of n steps for each of B texts, (n, B)."""
-    hidden, cell = beginning(weights, state, rows)
+    hidden, cell = initial_states(weights, state, rows)
     # The first layer's input becomes one number, α, and its W_x becomes `away` at each step t. So the sweep
     # returns ∂y/∂α by step, (n, B), instead of gradients (n, B, G·H).
     lowest = replace(weights.layers[0], W_x=away.T)
@@ -374,8 +374,8 @@ def _occluded(reading: Reading, request: Attribution, report: Reporter) -> Attri
     for begin in range(request.first, t, MAX_TEXTS_ABREAST):
         some = range(begin, min(begin + MAX_TEXTS_ABREAST, t))
         before = [reading.before(s + 1) for s in some]
-        tops = without_each(reading.weights, reading.inputs[begin + 1 :], before, row)
-        without = scores(reading.weights, tops, request.target, request.against)
+        tops = states_without_each(reading.weights, reading.inputs[begin + 1 :], before, row)
+        without = target_scores(reading.weights, tops, request.target, request.against)
         values[some.start : some.stop] = request.whole - without
         report((some.stop - request.first) / (t - request.first))
     return replace(request, values=read_only(values))

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.reprs import Brief
+from rnnviz.reprs import ReprMixin
 
 MIN_BLOCKS = 20
 """Blocks below which there is no interval."""
@@ -34,7 +34,7 @@ MAX_GATHERED_NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Resampled(Brief):
+class Resampled(ReprMixin):
     """A figure of a text of n positions, and of S texts drawn from its blocks.
 
     estimate   the figure of the text itself, of any shape (…)

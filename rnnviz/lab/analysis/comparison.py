@@ -16,13 +16,13 @@ from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, report
 from rnnviz.networks.numpy_model import Network
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Brief, Pictured, Reported):
+class Comparison(ReprMixin, Pictured, Reported):
     """Traces of one `text` by M models, in their order."""
 
     REPORT = "rnnviz.lab.reports.comparison"

@@ -40,7 +40,7 @@ from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Progress, Reporter
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.text.characters import normalise
 
 CONTROL_QUANTILE = 0.95
@@ -51,7 +51,7 @@ DEFAULT_CONTROLS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Effect(Brief, Pictured, Reported):
+class Effect(ReprMixin, Pictured, Reported):
     """The loss of an intervention, and of its controls, over `characters` characters.
 
     intervention, controls   the intervention, and 2 R others: random units, then random directions

@@ -56,7 +56,7 @@ from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.networks.verdicts import Evidence, Report, Rival, Simpler
-from rnnviz.scoring.interval import OCTAVES, all_text
+from rnnviz.scoring.interval import OCTAVE_COUNT, all_text_spread
 from rnnviz.scoring.trace import Trace
 
 if TYPE_CHECKING:
@@ -193,7 +193,9 @@ def search(
 def _scores(series: Sequence[Array], target: Target, split: TextSplit, part: Mask) -> SeriesScores:
     """The scores of `series`, (T,) each, on one part of the text."""
     near = None if split.near is None else split.near[part]
-    return SeriesScores.of(np.column_stack([values[part] for values in series]), target.values[part], near)
+    return SeriesScores.from_series(
+        np.column_stack([values[part] for values in series]), target.values[part], near
+    )
 
 
 def _evidence(
@@ -206,7 +208,7 @@ def _evidence(
     scores of the `leading` units on the part that ranks.
     """
     rivals = [tuple(part.rival(n, *name) for n, name in enumerate(named, 1)) for part in scores]
-    if not all(part.sure for part in (leading, *scores)):
+    if not all(part.has_intervals for part in (leading, *scores)):
         return Evidence(rivals[0], None, None, 0)
     reports = [
         Report(float(part.values[0]), part.interval(), part_rivals)
@@ -219,26 +221,26 @@ def _evidence(
 class SeriesScores:
     """How well each of S series separates a target in n characters.
 
-    values  (S,) AUCs, or correlations with a graded target
-    parts   (n, S) each character's contribution, of mean 0. To first order, the mean over a passage is how
-            much the passage's score differs
-    sure    whether the target changes often enough for intervals
-    lowest  the lowest possible score
+    values         (S,) AUCs, or correlations with a graded target
+    parts          (n, S) each character's contribution, of mean 0. To first order, the mean over a passage
+                   is how much the passage's score differs
+    has_intervals  whether the target changes often enough for intervals
+    lowest         the lowest possible score
     """
 
     values: Doubles
     parts: Doubles
-    sure: bool
+    has_intervals: bool
     lowest: float
 
     @classmethod
-    def of(cls, series: Array, target: Array, near: Mask | None = None) -> SeriesScores:
+    def from_series(cls, series: Array, target: Array, near: Mask | None = None) -> SeriesScores:
         """The scores of `series` (n, S) for a target's values (n,). With `near` (n,), the smaller of two
         AUCs: against all other characters, and against the near ones alone.
 
         >>> mask = np.arange(5_000) % 50 < 20
         >>> noise = np.random.default_rng(0).normal(size=(5_000, 2)) + [1, 0] * mask[:, None]
-        >>> scores = SeriesScores.of(noise, mask)
+        >>> scores = SeriesScores.from_series(noise, mask)
         >>> scores.values.round(2).tolist(), [round(end, 1) for end in scores.interval(0)]
         ([0.75, 0.51], [0.7, 0.8])
         """
@@ -256,26 +258,28 @@ class SeriesScores:
                 # not near, the others scaled up so that the mean over all n stays the same.
                 parts = np.where(fewer < values, spread, parts)
                 values = np.minimum(fewer, values)
-        has_intervals = count_runs(target) >= MIN_RUNS and len(target) >= 2 << OCTAVES
+        has_intervals = count_runs(target) >= MIN_RUNS and len(target) >= 2 << OCTAVE_COUNT
         return cls(values, parts, has_intervals, -1.0 if graded else 0.0)
 
     def interval(self, column: int = 0) -> tuple[float, float]:
         """The 95 % interval of a score over all text of the same kind."""
-        half = all_text(self.parts[:, column], SCORE_SPREAD).half_width()
+        half = all_text_spread(self.parts[:, column], SCORE_SPREAD).half_width()
         value = float(self.values[column])
         return max(self.lowest, value - half), min(1.0, value + half)
 
     def rival(self, column: int, kind: Simpler, number: int) -> Rival:
-        """A series as a rival of the first, with the interval of the first's lead where `sure`."""
+        """A series as a rival of the first, with the interval of the first's lead if it `has_intervals`."""
         value = float(self.values[column])
-        if not self.sure:
+        if not self.has_intervals:
             return Rival(kind, number, value, None, None, 1.0)
         lead = float(self.values[0] - value)
         # The difference character by character: what the text does to both scores cancels, so a lead's
         # interval is narrower than the two scores' together.
-        spread = all_text(self.parts[:, 0] - self.parts[:, column], LEAD_SPREAD)
+        spread = all_text_spread(self.parts[:, 0] - self.parts[:, column], LEAD_SPREAD)
         half = spread.half_width()
-        return Rival(kind, number, value, lead - half, lead + half, spread.beyond(lead) if lead > 0 else 1.0)
+        return Rival(
+            kind, number, value, lead - half, lead + half, spread.tail_probability(lead) if lead > 0 else 1.0
+        )
 
     def stability(self, resamples: int, seed: int = 0) -> tuple[float, int]:
         """The share of block-resampled texts in which the first series scores best; and the characters of a

@@ -27,7 +27,7 @@ from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, check_layer
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.scoring.trace import Trace
 
 SHUT_BELOW, OPEN_ABOVE = 0.1, 0.9
@@ -39,7 +39,7 @@ INTERVAL_SAMPLES = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gates(Brief, Pictured, Reported):
+class Gates(ReprMixin, Pictured, Reported):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
     low, high      the share of time steps with the gate below SHUT_BELOW, above OPEN_ABOVE

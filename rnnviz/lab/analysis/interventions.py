@@ -24,7 +24,7 @@ from rnnviz.lab.analysis.activations import Unit, check_units, is_plain_pair, re
 from rnnviz.lab.analysis.directions import Direction, Span
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.networks.numpy_engine import Changes, Weights, applied
-from rnnviz.reprs import Brief
+from rnnviz.reprs import ReprMixin
 
 Action = Literal["clamp", "zero", "scale"]
 Quantity = Literal["hidden", "cell"]
@@ -39,7 +39,7 @@ class _Where(TypedDict, total=False):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Intervention(Brief):
+class Intervention(ReprMixin):
     """A change of `units` of one layer, or along a Direction, right after the layer has computed them.
 
     units     their numbers within `layer`, or Units, which carry their layer, or Directions, which carry

@@ -37,7 +37,7 @@ from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Progress, part
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace_long_text
 
@@ -61,7 +61,7 @@ _SIGN_BIT = 0x8000  # the sign's bit of a float16
 
 
 @dataclass(frozen=True, repr=False)
-class Pattern(Brief):
+class Pattern(ReprMixin):
     """The `units` that are on over a passage, and on which side of 0: `signs`, 1 or -1 for each. `length`
     counts the passage's characters.
 
@@ -105,7 +105,7 @@ class Pattern(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Match(Brief):
+class Match(ReprMixin):
     """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on.
 
     `SearchedText.elsewhere` adds the `text` there; up to CHARS_BEFORE characters `before` and CHARS_AFTER
@@ -143,7 +143,7 @@ class Ending:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Copy(Brief):
+class Copy(ReprMixin):
     """An untrained copy of a network and its `states` (L·H, n) float16 over the beginning of a text."""
 
     model: Network
@@ -160,7 +160,7 @@ class Compared:
 
 
 @dataclass(frozen=True, repr=False)
-class Untrained(Brief):
+class Untrained(ReprMixin):
     """The matches of the network and of untrained copies over the same `characters`.
 
     units       for each copy, the units that are on throughout the passage
@@ -179,7 +179,7 @@ class Untrained(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Matches(Brief, Pictured, Reported):
+class Matches(ReprMixin, Pictured, Reported):
     """Matches, best first; `SearchedText.elsewhere` adds the second half.
 
     needed    units of the pattern that a place has at least

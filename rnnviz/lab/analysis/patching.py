@@ -37,7 +37,7 @@ from rnnviz.lab.analysis.perturbation import divergence, kl
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Change, Changes, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
@@ -403,7 +403,7 @@ def states_at(read: Trace, places: Iterable[int]) -> States:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatchControls(Brief, Pictured, Reported):
+class PatchControls(ReprMixin, Pictured, Reported):
     """The effect of a patch beside moves of the same length, and beside patches from another text.
 
     patched    the patch itself

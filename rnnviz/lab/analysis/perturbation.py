@@ -22,13 +22,13 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, report
 from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Perturbation(Brief, Pictured, Reported):
+class Perturbation(ReprMixin, Pictured, Reported):
     """Two readings that differ in the character text[at]; places count from 0.
 
     before, after  their Traces
@@ -133,7 +133,7 @@ def divergence(before: Trace, after: Trace, first: int) -> Doubles:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Memory(Brief):
+class Memory(ReprMixin):
     """The mean effect of a changed letter over `places` places, after 0 .. K characters, (K + 1,); see
     `Perturbation`.
     """

@@ -347,8 +347,8 @@ def probe_units(
         theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
     report(1 - 2 / total)
-    scores = SeriesScores.of(np.column_stack(columns), values[second])
-    scores = scores if split.blocks else replace(scores, sure=False)
+    scores = SeriesScores.from_series(np.column_stack(columns), values[second])
+    scores = scores if split.blocks else replace(scores, has_intervals=False)
     context, reached, lead = _closest_rivals(scores, len(around))
     report.end()
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
@@ -366,7 +366,7 @@ def probe_units(
         characters=len(target),
         inside=search.inside,
         weights=parts.raw(line).reshape(len(layers), -1),
-        interval=scores.interval() if scores.sure else None,
+        interval=scores.interval() if scores.has_intervals else None,
         lead=lead,
         context=context,
     )

@@ -15,12 +15,12 @@ from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis.activations import activations
-from rnnviz.reprs import Brief
+from rnnviz.reprs import ReprMixin
 from rnnviz.scoring.trace import Trace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Projection(Brief):
+class Projection(ReprMixin):
     """A path and its axes; paths projected together have the same axes.
 
     points     (T, k) the state after each character

@@ -23,7 +23,7 @@ from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Progress, Reporter
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -41,7 +41,7 @@ MAX_STATE = np.float32(1e18)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Context(Brief):
+class Context(ReprMixin):
     """A unit's value at one character, `text[at]`, at `position` in the whole text. `values` (W,) float32 are
     the unit's values along `text`.
     """
@@ -68,7 +68,7 @@ Pushes = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UnitReport(Brief, Pictured, Reported):
+class UnitReport(ReprMixin, Pictured, Reported):
     """A unit's card: its extremes, the distribution of its values, the characters that move it, and those it
     predicts.
 

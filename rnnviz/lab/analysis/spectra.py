@@ -18,13 +18,13 @@ from rnnviz.lab.engines.untrained import untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.threads import single_blas_thread
-from rnnviz.reprs import Brief, Pictured
+from rnnviz.reprs import Pictured, ReprMixin
 
 Complexes = npt.NDArray[np.complex128]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectrum(Brief, Pictured, Reported):
+class Spectrum(ReprMixin, Pictured, Reported):
     """The eigenvalues of W_hh of one layer, largest modulus first.
 
     gated      whether W_hh is the candidate's block of a gated cell, whose state has other ways back

@@ -19,7 +19,7 @@ from rnnviz.networks.modelfile import Sketch
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel, no_model
-from rnnviz.scoring.score import NOTABLE
+from rnnviz.scoring.score import MIN_OVERLAP_SHARE
 from rnnviz.text.corpora import Corpus, as_corpus, sha256
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def save(
             )
         stored = _halved(model) if half else model
         card |= {"held_out": held_out_figures(stored, unseen.text), "sha256_held_out": sha256(unseen.text)}
-        if known >= NOTABLE:
+        if known >= MIN_OVERLAP_SHARE:
             card["held_out"]["trained_on"] = known
             said = f"the model was trained on {known:.0%} of the held-out text; the card says so"
             warnings.warn(said, stacklevel=2)

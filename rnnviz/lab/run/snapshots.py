@@ -20,7 +20,7 @@ import numpy as np
 from rnnviz.arrays import Arrays, Floats
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.lab.run.folder import DAMAGE_ERRORS, RunFolder, damage_reason
-from rnnviz.scoring.perplexity import running
+from rnnviz.scoring.perplexity import running_perplexity
 from rnnviz.text import files
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
 
@@ -64,7 +64,7 @@ class Snapshot:
     def perplexity(self) -> Floats:
         """(T,) perplexity of the characters up to and including t."""
         with np.errstate(over="ignore"):
-            return running(self.nll).astype(np.float32)
+            return running_perplexity(self.nll).astype(np.float32)
 
 
 def take_snapshot(read: Trace, *, step: int, characters: int) -> Snapshot:

@@ -52,7 +52,7 @@ class Component:
     def mount(self, data: bytes, *, key: str) -> None:
         """Draw `data`, the bytes of `payload.pack`, in the component `key`, which the first call creates.
 
-        The view's ask is in `asked(key)` at the next run.
+        `take_ask(key)` returns the view's ask at the next run.
         """
 
         # Streamlit calls this at the beginning of the run that the ask causes, before any of the page's code.

@@ -10,13 +10,17 @@ from rnnviz.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Jobs, session_id
 
-SETTINGS = ("language", "model")  # keys of the session's state that stay: they reveal nothing of a text
-PASTED = ("pasted", "train-paste")  # the browser sends these fields again unless they are set to ""
+# Keys of the session's state that stay: they reveal nothing of a text.
+KEPT_KEYS = ("language", "model")
+# Fields with a text. Without its key the browser's field would keep its text and send it again, so it is
+# set to "", not deleted.
+PASTE_KEYS = ("pasted", "train-paste")
 _TIMES = "forgetting.times"
-SOON = 2.0  # seconds that a cancelled job may take to end
+# Seconds that a cancelled job may take to end: its thread looks whether it is wanted at each report.
+STOP_WAIT_S = 2.0
 
 
-def fresh(key: str) -> str:
+def upload_key(key: str) -> str:
     """The key of an upload field, a new one after each `forget`: under the old key the browser's field still
     lists its files.
     """
@@ -24,17 +28,17 @@ def fresh(key: str) -> str:
     return f"{key}.again{times}" if times else key
 
 
-def _uploads() -> Any:
+def _upload_manager() -> Any:
     """Streamlit's upload manager, as Any: its protocol lacks `remove_file`. It holds files as long as their
     session, whether a page uses them or not.
     """
     return runtime.get_instance().uploaded_file_mgr
 
 
-def drop(file: str) -> None:
+def remove_upload(file: str) -> None:
     """Remove an upload of this session, by its file id, from the server's memory."""
     if runtime.exists():
-        _uploads().remove_file(session_id(), file)
+        _upload_manager().remove_file(session_id(), file)
 
 
 def button() -> None:
@@ -53,11 +57,12 @@ def button() -> None:
 
 
 def forget() -> None:
-    """Remove this session's jobs, uploads, results and fields; SETTINGS alone stay."""
+    """Remove this session's jobs, uploads, results and fields; KEPT_KEYS alone stay."""
     state = st.session_state
+    # Jobs first: one that still runs would put a result into the store that has just been emptied.
     for jobs in [value for value in map(state.get, list(state)) if isinstance(value, Jobs)]:
         jobs.retain([])
-        jobs.stopped(SOON)
+        jobs.stopped(STOP_WAIT_S)
     for value in map(state.get, list(state)):
         # A file that is open stays readable after its removal; Windows doesn't even remove it.
         if callable(close := getattr(value, "close", None)):
@@ -65,15 +70,14 @@ def forget() -> None:
     store.shared().forget_texts()
     times = state.get(_TIMES, 0) + 1
     for name in list(state):
-        if name not in SETTINGS:
+        if name not in KEPT_KEYS:
             del state[name]
     state[_TIMES] = times
-    for name in PASTED:
+    for name in PASTE_KEYS:
         state[name] = ""
     if runtime.exists():
-        _uploads().remove_session_files(session_id())
-    timer = threading.Timer(
-        SOON, store.collect_memory
-    )  # by then the next run has replaced the page's objects
+        _upload_manager().remove_session_files(session_id())
+    # Not now: the page's objects live until the next run has replaced them, which it has by then.
+    timer = threading.Timer(STOP_WAIT_S, store.collect_memory)
     timer.daemon = True
     timer.start()

@@ -14,78 +14,92 @@ from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, of_session
 from rnnviz.ui.shell import model_cache
 
-FIRST, READ = 500, 2_000  # characters that every other model reads, and characters that the best read
-AGAIN = 2  # models that read READ characters
-LEAD = 0.5  # bits per character that another model must save to be offered
-MOST = 12  # models that are tried, at most
+# Characters that every other model reads; and characters that the best of them and the chosen model read, as
+# 500 may be a heading and a list of names.
+FIRST_CHARS, READ_CHARS = 500, 2_000
+MAX_FINALISTS = 2  # models that read READ_CHARS
+# Bits per character that another model must save to be offered: its perplexity is then at most 0.71 of the
+# chosen one's.
+MIN_LEAD_BITS = 0.5
+# Models that are tried, at most: as many as `model_cache` keeps loaded.
+MAX_MODELS = 12
 
 
 @dataclass(frozen=True)
-class Better:
-    """The result of the search, on a text's first FIRST or READ characters.
+class Suggestion:
+    """The result of the search, on a text's first FIRST_CHARS or READ_CHARS characters.
 
-    own      the chosen model's bits per character
-    name     the best other model, None if none saves LEAD
-    bits     the best other model's bits per character
-    read_as  the two models' `Score.reading`
+    own_bits  the chosen model's bits per character
+    name      the best other model, None if none saves MIN_LEAD_BITS
+    bits      the best other model's bits per character
+    read_as   the two models' `Score.reading`
     """
 
-    own: float
+    own_bits: float
     name: str | None = None
     bits: float | None = None
     read_as: tuple[str, str] = ("", "")
 
 
-def others(info: ModelInfo) -> list[ModelInfo]:
-    """The networks to try, at most MOST, all of other corpora than this model's.
+def candidates(info: ModelInfo) -> list[ModelInfo]:
+    """The networks to try, at most MAX_MODELS, all of other corpora than this model's.
 
     Those in memory come first, because they answer at once; then the shipped ones.
     """
     shipped = checkpoint.folders()[-1]
     corpus = info.card.get("corpus")
-    found = [
-        one
-        for one in model_cache.list_models()[0]
-        if one.kind != "ngram" and one.path != info.path and (not corpus or one.card.get("corpus") != corpus)
+    networks = [
+        network
+        for network in model_cache.list_models()[0]
+        if network.kind != "ngram"
+        and network.path != info.path
+        and (not corpus or network.card.get("corpus") != corpus)
     ]
-    return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[:MOST]
+    return sorted(
+        networks, key=lambda network: (not model_cache.in_memory(network), network.path.parent != shipped)
+    )[:MAX_MODELS]
 
 
-def unknown(info: ModelInfo, text: str) -> float:
+def unknown_share(info: ModelInfo, text: str) -> float:
     """The share of a text's characters that are not in the model's vocabulary; 0 for an empty text."""
-    known = model_cache.code_points(info)
-    return sum(ord(character) not in known for character in text) / max(len(text), 1)
+    vocabulary = model_cache.code_points(info)
+    return sum(ord(character) not in vocabulary for character in text) / max(len(text), 1)
 
 
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
     """The job that searches a better model for a text's beginning, after at most `patience` seconds."""
-    beginning, jobs = text[:READ], of_session("better")
+    beginning, jobs = text[:READ_CHARS], of_session("better")
     key = Key("better", checksum(beginning), model_cache.digest(info))
     jobs.retain([key])
-    job = jobs.ask(key, info.name, partial(look, info, beginning), kind="glance")
+    job = jobs.ask(key, info.name, partial(find_better, info, beginning), kind="glance")
     jobs.wait([key], patience)
     return job
 
 
-def look(info: ModelInfo, text: str, progress: Progress) -> Better:
+def find_better(info: ModelInfo, text: str, progress: Progress) -> Suggestion:
     """The search on `text`, a text's beginning."""
-    tried = others(info)
-    own, found = _read(info, text[:FIRST]), []
-    for n, one in enumerate(tried):
-        progress(Share((n + 1) / (len(tried) + AGAIN + 1)))
+    networks = candidates(info)
+    # MAX_FINALISTS + 1 readings may follow the first ones, so the share done ends below 1.
+    chosen, measured = _measure(info, text[:FIRST_CHARS]), []
+    for n, network in enumerate(networks):
+        progress(Share((n + 1) / (len(networks) + MAX_FINALISTS + 1)))
         with suppress(CheckpointError):  # the file may have been deleted since it was listed
-            found.append((*_read(one, text[:FIRST]), n))
-    ahead = [one for one in sorted(found)[:AGAIN] if one[0] < own[0] - LEAD]
-    if ahead and len(text) > FIRST:
-        own = _read(info, text)
-        ahead = sorted((*_read(tried[n], text), n) for _bits, _reading, n in ahead)
-    bits, reading, n = min(ahead, default=(math.inf, "", 0))
-    if bits >= own[0] - LEAD:
-        return Better(own[0])
-    return Better(own[0], tried[n].path.stem, bits, (own[1], reading))
+            measured.append((*_measure(network, text[:FIRST_CHARS]), n))
+    finalists = [
+        measurement
+        for measurement in sorted(measured)[:MAX_FINALISTS]
+        if measurement[0] < chosen[0] - MIN_LEAD_BITS
+    ]
+    if finalists and len(text) > FIRST_CHARS:
+        chosen = _measure(info, text)
+        finalists = sorted((*_measure(networks[n], text), n) for _bits, _reading, n in finalists)
+    bits, reading, n = min(finalists, default=(math.inf, "", 0))
+    if bits >= chosen[0] - MIN_LEAD_BITS:
+        return Suggestion(chosen[0])
+    return Suggestion(chosen[0], networks[n].path.stem, bits, (chosen[1], reading))
 
 
-def _read(info: ModelInfo, text: str) -> tuple[float, str]:
+def _measure(info: ModelInfo, text: str) -> tuple[float, str]:
     """The bits per character of a text, and how it was read."""
     score = perplexity(model_cache.load_reader(info), text=text)
     return score.bits_per_character, score.reading

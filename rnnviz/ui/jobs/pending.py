@@ -25,31 +25,40 @@ from rnnviz.networks.progress import Progress
 from rnnviz.page.formatting import duration, rounded
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Job, Jobs, Kind, State, of_session
+from rnnviz.ui.jobs.worker import END_STATES, Job, Jobs, Kind, State, of_session
 from rnnviz.ui.shell.error_messages import describe, plain
 
-EVERY = 0.4  # seconds between two looks at a running job
-FIRST = 0.8  # seconds until the perplexity so far is shown
-SURE = 3.0  # seconds until the time left is shown, however small the share done
-SELDOM = 2.0  # seconds between two looks at a job that waits for others: a whole class may wait
+POLL_S = 0.4  # seconds between two looks at a running job
+PERPLEXITY_AFTER_S = 0.8  # seconds until the perplexity so far is shown
+# Seconds until the time left is shown, however small the share done. Before, a hundredth must be done, as
+# the first reports jump; but of an hour's job a hundredth takes half a minute.
+ETA_AFTER_S = 3.0
+# Seconds between two looks at a job that waits for others: a whole class may wait, and each look costs the
+# server a run.
+POLL_SLOW_S = 2.0
 
 
 def progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
     """Draw these jobs' progress; rerun the page when one begins or ends. `name` is unique on the page."""
     busy = jobs.busy(keys)
-    waits = all(job.state == "waiting" for job in busy)
-    st.fragment(_progress_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(
-        jobs, keys, name, len(keys), waits
+    # A fragment: only the bar runs every POLL_S seconds, not the page above it. `run_every` is fixed once the
+    # fragment is drawn, so the bar notes whether it was drawn for waiting jobs alone.
+    all_wait = all(job.state == "waiting" for job in busy)
+    st.fragment(_progress_bar, run_every=POLL_SLOW_S if all_wait else POLL_S, key=f"progress-{name}")(
+        jobs, keys, name, len(keys), all_wait
     )
 
 
-def _progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, waits: bool) -> None:
+def _progress_bar(
+    jobs: Jobs, keys: Sequence[Hashable], name: str, busy_before: int, all_waited: bool
+) -> None:
     busy = jobs.busy(keys)
-    now = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
-    if now is None or len(busy) < drawn or (waits and now.state == "running"):
+    current = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
+    # Whatever changes more than the bar needs the page: an end brings a result, and a begin the faster pace.
+    if current is None or len(busy) < busy_before or (all_waited and current.state == "running"):
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
-    left.progress(min(max(now.share.fraction, 0.0), 1.0), text=progress_words(now, len(busy) - 1))
+    left.progress(min(max(current.share.fraction, 0.0), 1.0), text=progress_words(current, len(busy) - 1))
     right.button(
         _("Cancel"),
         key=f"cancel-{name}",
@@ -58,11 +67,15 @@ def _progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, w
         args=([job.key for job in busy],),
         width="stretch",
     )
-    if now.stop is not None and now.share.perplexity is not None and now.seconds > FIRST:
-        _so_far(now, name, now.stop)
+    if (
+        current.stop is not None
+        and current.share.perplexity is not None
+        and current.seconds > PERPLEXITY_AFTER_S
+    ):
+        _partial_result(current, name, current.stop)
 
 
-def _so_far(job: Job, name: str, stop: Event) -> None:
+def _partial_result(job: Job, name: str, stop: Event) -> None:
     """Draw a job's perplexity so far, and a button that sets `stop`: the job ends with that result."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.metric(_("Perplexity so far"), rounded(job.share.perplexity or math.inf), width="content")
@@ -76,8 +89,8 @@ def _so_far(job: Job, name: str, stop: Event) -> None:
         )
 
 
-def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":material/cancel:") -> None:
-    """Draw the sentence `said` on a missing result, beside a button `label` that starts its job again.
+def offer(jobs: Jobs, key: Any, message: str, label: str, name: str, icon: str = ":material/cancel:") -> None:
+    """Draw the sentence `message` on a missing result, beside a button `label` that starts its job again.
 
     `name` is unique on the page.
     """
@@ -87,7 +100,7 @@ def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":
         jobs.forget([key])
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.info(said, icon=icon)
+        st.info(message, icon=icon)
         st.button(label, key=name, icon=":material/replay:", on_click=again)
 
 
@@ -101,30 +114,31 @@ def progress_words(job: Job, waiting: int) -> str:
         parts.append(_("{count} characters").format(count=f"{share.characters:,}"))
         if job.seconds > 0.5:
             parts.append(_("{speed} a second").format(speed=f"{share.characters / job.seconds:,.0f}"))
-    if share.fraction > (0.01 if job.seconds < SURE else 0) and job.seconds > 0.5:
+    if share.fraction > (0.01 if job.seconds < ETA_AFTER_S else 0) and job.seconds > 0.5:
         parts.append(_("{time} left").format(time=duration(job.seconds / share.fraction - job.seconds)))
     if share.perplexity is not None:
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(share.perplexity)))
     if not parts:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
-    if (before := job.of.places.before(job)) is not None:
-        parts.append(place(before))
+    if (jobs_ahead := job.owner.slots.jobs_ahead(job)) is not None:
+        parts.append(queue_position(jobs_ahead))
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))
     return f"**{plain(job.title)}** · " + " · ".join(parts)
 
 
-def place(before: int) -> str:
+def queue_position(jobs_ahead: int) -> str:
     """A place in the queue of all sessions, in words."""
-    if not before:
+    if not jobs_ahead:
         return _("yours is next")
-    return ngettext("{n} before yours", "{n} before yours", before).format(n=before)
+    return ngettext("{n} before yours", "{n} before yours", jobs_ahead).format(n=jobs_ahead)
 
 
 R = TypeVar("R")
-PATIENCE = 0.3  # seconds that a page waits for short work before it shows a bar
-# Keys of st.session_state: the job keys that a page's parts want, and the newest result's key by `Key.what`.
-_WANTED, _NEWEST = "pending.wanted", "pending.newest"
+# Seconds that a page waits for short work before it shows a bar, which would appear and go like a flash.
+BAR_AFTER_S = 0.3
+# Keys of st.session_state: the job keys that a page's parts want, and the newest result's key by `Key.kind`.
+_REQUESTED, _NEWEST = "pending.wanted", "pending.newest"
 
 
 @dataclass(frozen=True)
@@ -142,7 +156,7 @@ class Pending(Generic[R]):
     @property
     def waits(self) -> bool:
         """Whether the job waits or runs."""
-        return self.job is not None and self.job.state not in OVER
+        return self.job is not None and self.job.state not in END_STATES
 
     def show(self, name: str) -> R | None:
         """Return the value; without one, draw the job's state and return None.
@@ -156,10 +170,10 @@ class Pending(Generic[R]):
         if job.error is not None:
             st.error(describe(job.error), icon=":material/error:")
         elif job.state == "cancelled":
-            said = _("**{name}**: cancelled.").format(name=plain(job.title))
-            offer(job.of, job.key, said, _("Start again"), f"again-{name}")
+            message = _("**{name}**: cancelled.").format(name=plain(job.title))
+            offer(job.owner, job.key, message, _("Start again"), f"again-{name}")
         else:
-            progress_bar(job.of, [job.key], name)
+            progress_bar(job.owner, [job.key], name)
         return None
 
 
@@ -169,7 +183,7 @@ def ask(
     work: Callable[[Progress], R],
     *,
     pressed: bool | None = None,
-    patience: float = PATIENCE,
+    patience: float = BAR_AFTER_S,
     shared: bool = False,
     kind: Kind = "work",
     stop: Event | None = None,
@@ -183,53 +197,58 @@ def ask(
     pressed     True: the button was pressed just now, which starts the job even after a failure or a cancel;
                 False: only look; None: start it without a button, once
     patience    seconds to wait for a short job before the page shows a bar
-    shared      keep the result for all sessions; otherwise a session keeps the newest for each `key.what`
+    shared      keep the result for all sessions; otherwise a session keeps the newest for each `key.kind`
     kind, stop, size  see `Job`
     """
-    jobs, kept = _jobs(), store.shared()
-    want(key)
-    before = jobs.get(key)  # before the store: a job done by now has its result there, unless evicted
-    value = kept.get(key) if shared else None
+    jobs, results = _jobs(), store.shared()
+    request(key)
+    # The job before the store, in this order: a job that is done by now has its result there, unless the
+    # result was evicted since. Asked the other way round, a job that ends in between would look evicted.
+    last_job = jobs.get(key)
+    value = results.get(key) if shared else None
     if value is None and pressed is not False:
-        gone = shared and before is not None and before.state == "done"
-        again: Collection[State] = OVER if pressed else ("left", "done") if gone else ("left",)
-        kept_work = partial(_keeping, key, work) if shared else work
-        jobs.ask(key, title, kept_work, again=again, kind=kind, stop=stop, size=size)
+        # Only a press begins a failed or cancelled job again; else each run of the page would.
+        evicted = shared and last_job is not None and last_job.state == "done"
+        again: Collection[State] = END_STATES if pressed else ("left", "done") if evicted else ("left",)
+        job_work = partial(_store_result, key, work) if shared else work
+        jobs.ask(key, title, job_work, again=again, kind=kind, stop=stop, size=size)
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":
-        value = kept.get(key) if shared else job.result
+        value = results.get(key) if shared else job.result
         if not shared:
+            # One result for each kind: a reader who moves a slider asks for many, and looks at the last.
             newest = st.session_state.setdefault(_NEWEST, {})
-            if newest.get(key.what, key) != key:
-                jobs.forget([newest[key.what]])
-            newest[key.what] = key
+            if newest.get(key.kind, key) != key:
+                jobs.forget([newest[key.kind]])
+            newest[key.kind] = key
     return Pending(value, job)
 
 
-def want(*keys: Key) -> None:
+def request(*keys: Key) -> None:
     """Keep these jobs, which the part of the page has started without `ask`."""
-    if part := _part.get():
-        part.wanted[part.name].update(keys)
+    if context := _page_context.get():
+        context.requested[context.name].update(keys)
 
 
-def _keeping(key: Key, work: Callable[[Progress], R], progress: Progress) -> R:
+def _store_result(key: Key, work: Callable[[Progress], R], progress: Progress) -> R:
     """The result of `work`, which goes into the shared store, unless another session has put one there."""
     if (stored := store.shared().get(key)) is not None:
         return cast(R, stored)
     result = work(progress)
+    # Two sessions may have begun the same work: `put` decides whose result stays.
     # A job that a reader has stopped returns a shorter text's result, which has another key.
     return store.shared().put(getattr(result, "key", key), result, getattr(result, "folder", None))
 
 
 @dataclass
-class _Part:
+class _PageContext:
     page: str
     name: str
-    wanted: dict[str, set[Key]]  # by the names of parts
+    requested: dict[str, set[Key]]  # by the names of parts
 
 
-_part: ContextVar[_Part | None] = ContextVar("part", default=None)
+_page_context: ContextVar[_PageContext | None] = ContextVar("page_context", default=None)
 
 
 @contextmanager
@@ -239,19 +258,27 @@ def working(page: str, name: str = "") -> Iterator[None]:
     At the end, jobs that the last run asked for and this one doesn't are dropped. A run that is cut off drops
     none: the missing asks may have come later in it.
     """
-    outer, state = _part.get(), f"{_WANTED}.{page}"
-    wanted = outer.wanted if outer else {} if name == "" else dict(st.session_state.get(state, {}))
-    wanted[name] = set()
-    token = _part.set(_Part(page, name, wanted))
+    outer_context, state = _page_context.get(), f"{_REQUESTED}.{page}"
+    # A run of the page collects all keys anew. A fragment runs without the page: it replaces its own keys and
+    # keeps those of the other parts, whose jobs it must not drop.
+    requested = (
+        outer_context.requested
+        if outer_context
+        else {}
+        if name == ""
+        else dict(st.session_state.get(state, {}))
+    )
+    requested[name] = set()
+    token = _page_context.set(_PageContext(page, name, requested))
     try:
         yield
-        if outer is None:
-            st.session_state[state] = wanted
-            _jobs().retain(set[Hashable]().union(*wanted.values()))
+        if outer_context is None:
+            st.session_state[state] = requested
+            _jobs().retain(set[Hashable]().union(*requested.values()))
     finally:
-        _part.reset(token)
+        _page_context.reset(token)
 
 
 def _jobs() -> Jobs:
-    part = _part.get()
-    return of_session(part.page if part else "shell")
+    context = _page_context.get()
+    return of_session(context.page if context else "shell")

@@ -23,7 +23,7 @@ from typing import IO, Any, TypeVar
 
 import portalocker
 
-LARGE = 1 << 20
+MMAP_FROM_BYTES = 1 << 20
 """Bytes from which on malloc maps pages for an array alone; they go back to the system once it is freed.
 
 By default glibc raises this threshold up to 32 MB as a program runs. Scoring 3 MB of text then took 650 to
@@ -36,17 +36,17 @@ M_MMAP_THRESHOLD = -3  # glibc's malloc.h
 @functools.cache
 def _glibc(name: str) -> Callable[..., int] | None:
     try:
-        found: Callable[..., int] = getattr(ctypes.CDLL(None), name)  # other C libraries lack the function
+        function: Callable[..., int] = getattr(ctypes.CDLL(None), name)  # other C libraries lack the function
     except (AttributeError, OSError, TypeError):
         return None
-    return found
+    return function
 
 
 def keep_little_memory() -> None:
-    """Fix the threshold at LARGE, where the C library is glibc; elsewhere do nothing."""
+    """Fix the threshold at MMAP_FROM_BYTES, where the C library is glibc; elsewhere do nothing."""
     mallopt = _glibc("mallopt")
     if mallopt is not None:
-        mallopt(M_MMAP_THRESHOLD, LARGE)
+        mallopt(M_MMAP_THRESHOLD, MMAP_FROM_BYTES)
 
 
 def give_back_memory() -> None:
@@ -80,7 +80,7 @@ class Scratch:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
             self._lock: IO[bytes] | None = None
             try:
-                self._lock = _locked(self.path)
+                self._lock = _lock_file(self.path)
             except portalocker.AlreadyLocked:  # another process's `sweep` has it and removes the folder
                 continue
             except (portalocker.LockException, OSError):  # no locks on this file system
@@ -104,10 +104,10 @@ def sweep() -> None:
         folder = lock.parent
         with contextlib.suppress(portalocker.LockException, OSError):  # it is in use, or another's
             if not folder.is_symlink() and folder.lstat().st_uid == user:
-                _remove_scratch(folder, _locked(folder))
+                _remove_scratch(folder, _lock_file(folder))
 
 
-def _locked(folder: Path) -> IO[bytes]:
+def _lock_file(folder: Path) -> IO[bytes]:
     """The folder's LOCK file, locked until it is closed.
 
     Raises AlreadyLocked if another process holds the lock, LockException or OSError for any other failure.
@@ -133,8 +133,10 @@ def _remove_scratch(folder: Path, lock: IO[bytes] | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # again after the close: Windows keeps a file that is locked
 
 
-KEPT = 50_000  # results: far more than a page of many texts and models shows
-ON_DISK = 2 << 30  # bytes of all results' folders
+# Far more than a page of many texts and models shows: numbers alone are small.
+MAX_RESULTS = 50_000
+# Bytes of all results' folders. A record takes 16 bytes a character, so there is room for about 130 million.
+MAX_DISK_BYTES = 2 << 30
 
 R = TypeVar("R")
 
@@ -143,29 +145,30 @@ R = TypeVar("R")
 class Key:
     """A result's key.
 
-    what  the kind of result, such as "probe"
+    kind  the kind of result, such as "probe"
     text  the checksum of its text, "" for a result without a text: `forget_texts` leaves those
     rest  all else that the result depends on, such as a model's digest
     """
 
-    what: str
+    kind: str
     text: str = ""
     rest: Hashable = ()
 
 
-def checksum(*said: object) -> str:
+def checksum(*values: object) -> str:
     """The SHA-256 of these values' reprs: keys hold it in place of a reader's text."""
-    return hashlib.sha256(repr(said).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 class Store:
-    """At most `kept` results by key, whose folders hold at most `on_disk` bytes together.
+    """At most `max_results` results by key, whose folders hold at most `max_disk_bytes` together.
 
     A result outlasts its folder, so that two texts too large for the disk together can still be compared.
     """
 
-    def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:
-        self.kept, self.on_disk = kept, on_disk
+    def __init__(self, max_results: int = MAX_RESULTS, max_disk_bytes: int = MAX_DISK_BYTES) -> None:
+        self.max_results, self.max_disk_bytes = max_results, max_disk_bytes
+        # The least recently used first: `get` moves a result to the end.
         self._results: OrderedDict[Key, tuple[Any, Path | None, int]] = OrderedDict()
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
@@ -185,12 +188,13 @@ class Store:
         """
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
         with self._lock:
-            before, there, _size = self._results.pop(key, (None, None, 0))
-            if folder and there:
+            # Two sessions may have scored the same text at the same time.
+            old_result, old_folder, _size = self._results.pop(key, (None, None, 0))
+            if folder and old_folder:
                 _remove(folder)
-                result, folder, size = before, there, _size
+                result, folder, size = old_result, old_folder, _size
             self._results[key] = result, folder, size
-            while len(self._results) > max(1, self.kept):
+            while len(self._results) > max(1, self.max_results):
                 self._drop(next(iter(self._results)))
             self._make_room()
         return result
@@ -202,10 +206,11 @@ class Store:
 
     def _make_room(self) -> None:
         """Remove the oldest folders until the others fit. The newest stays: a reader looks at it."""
-        there = [key for key, (_result, folder, _size) in self._results.items() if folder]
-        growing = self.growing
-        for oldest in there[:-1]:
-            if self.bytes + growing <= self.on_disk:
+        with_folder = [key for key, (_result, folder, _size) in self._results.items() if folder]
+        unfinished = self.unfinished_bytes
+        # A job's folder grows before `put` knows it, so it counts here but can't be removed.
+        for oldest in with_folder[:-1]:
+            if self.bytes + unfinished <= self.max_disk_bytes:
                 break
             result, folder, _size = self._results[oldest]
             _remove(folder)
@@ -231,7 +236,7 @@ class Store:
         return sum(size for _result, _folder, size in self._results.values())
 
     @property
-    def growing(self) -> int:
+    def unfinished_bytes(self) -> int:
         """Bytes of the folders that jobs are still writing."""
         if self._scratch is None:
             return 0
@@ -244,8 +249,10 @@ class Store:
     def folder(self) -> Path:
         """The path of a new folder for a result, which the caller creates."""
         with self._lock:
+            # A cleaner of temporary files may have removed the folder of a server that runs for weeks.
             if self._scratch is None or not self._scratch.path.is_dir():
                 self._scratch = Scratch()
+            # A random name, which says nothing of the text.
             return self._scratch.path / uuid.uuid4().hex
 
 

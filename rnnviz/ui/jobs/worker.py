@@ -31,11 +31,15 @@ log = logging.getLogger("rnnviz")
 
 Kind = Literal["work", "trial", "download", "glance"]
 State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
-OVER: tuple[State, ...] = ("done", "failed", "cancelled", "left")
-LEFT: tuple[State, ...] = ("left",)
-TURNS = ("work", "trial")  # kinds that wait for one of `Slots`
-GRACE = 5.0  # seconds until an absent browser's jobs stop: a network may falter
-FINISHED = 500  # ended jobs that a page remembers
+# A page asks for its jobs at every run, so a failed or cancelled one must not begin again by itself. A job
+# that stopped because its reader was away does: the page asks again only once the reader is back.
+END_STATES: tuple[State, ...] = ("done", "failed", "cancelled", "left")
+RESTARTED_STATES: tuple[State, ...] = ("left",)
+QUEUED_KINDS = ("work", "trial")  # kinds that wait for one of `Slots`
+# Seconds until an absent browser's jobs stop: a network may falter.
+ABSENCE_GRACE_S = 5.0
+# Ended jobs that a page remembers: each keeps its result in memory.
+MAX_ENDED_JOBS = 500
 
 Work = Callable[[Progress], Any]
 
@@ -56,7 +60,7 @@ class Job:
     key: Hashable
     title: str
     work: Work | None = field(repr=False)
-    of: Jobs = field(repr=False)
+    owner: Jobs = field(repr=False)
     kind: Kind = "work"
     stop: threading.Event | None = None
     size: int = 0
@@ -72,34 +76,34 @@ class Job:
 
     def end(self, state: State, result: Any = None, error: Exception | None = None) -> None:
         """End the job for its callers, unless it has ended before; its thread may go on for a moment."""
-        if self.state not in OVER:
+        if self.state not in END_STATES:
             self.state, self.result, self.error, self.work = state, result, error, None
 
     def is_over(self) -> bool:
         """Whether the job has ended. Ends it first if its reader has left."""
-        if not self.of.alive():
+        if not self.owner.alive():
             self.end("left")
-        return self.state in OVER
+        return self.state in END_STATES
 
 
 class Slots:
     """The queue of all sessions' jobs, and the places at the processor.
 
-    places     jobs at work at a time, of the kinds in TURNS. A download takes none; nor does a glance, which
-               ends within a second.
-    alone      kinds of which one job at most is at work
-    computing  called with the number of places taken, whenever it changes
+    count      jobs at work at a time, of the kinds in QUEUED_KINDS. A download takes no slot; nor does a
+               glance, which ends within a second.
+    exclusive  kinds of which one job at most is at work
+    on_change  called with the number of slots taken, whenever it changes
 
     The smallest job comes first, then the oldest: a glance at a short text waits for no long one.
     """
 
     def __init__(
         self,
-        places: int,
-        alone: Collection[str] = (),
-        computing: Callable[[int], None] = lambda taken: None,
+        count: int,
+        exclusive: Collection[str] = (),
+        on_change: Callable[[int], None] = lambda taken: None,
     ) -> None:
-        self.places, self._alone, self._say = places, alone, computing
+        self.count, self._exclusive, self._on_change = count, exclusive, on_change
         self.changed = threading.Condition()
         """The lock of all jobs' state, a condition: notified whenever a job begins or ends."""
         self._jobs: list[Job] = []  # waiting ones in the order of the queue, and those at work
@@ -114,35 +118,40 @@ class Slots:
         """The jobs with a thread; a cancelled one has it until its next report."""
         return [job for job in self._jobs if job.began]
 
-    def before(self, job: Job) -> int | None:
+    def jobs_ahead(self, job: Job) -> int | None:
         """The number of jobs before this one in the queue; None if it isn't in it."""
         with self.changed:
             order = self._queue()
             return order.index(job) if job in order else None
 
-    def _placed(self) -> list[Job]:
-        return [job for job in self.at_work() if job.kind in TURNS]
+    def _in_slots(self) -> list[Job]:
+        return [job for job in self.at_work() if job.kind in QUEUED_KINDS]
 
     def _queue(self) -> list[Job]:
         """The next job of each page without one at work, in the order of their turns."""
         for job in self._jobs[:]:
             if not job.began and job.is_over():
                 self._jobs.remove(job)
+        # Fair between pages: each has one job here, so fifty texts on one page don't keep others waiting.
+        # Jobs at work come first, which takes their pages out of the queue. `sorted` is stable: jobs of one
+        # size keep the order in which they were asked for.
         next_ones: dict[Jobs, Job] = {}
         for job in (*self.at_work(), *sorted(self._jobs, key=lambda job: job.size)):
-            next_ones.setdefault(job.of, job)
+            next_ones.setdefault(job.owner, job)
         return [job for job in next_ones.values() if not job.began]
 
     def _next(self) -> Job | None:
-        placed = [job.kind for job in self._placed()]
-        busy = TURNS if len(placed) >= self.places else set(placed) & set(self._alone)
+        kinds = [job.kind for job in self._in_slots()]
+        busy = QUEUED_KINDS if len(kinds) >= self.count else set(kinds) & set(self._exclusive)
+        # A job that must wait for its kind is passed over, so that a download behind it begins at once.
         return next((job for job in self._queue() if job.kind not in busy), None)
 
     def begin(self) -> None:
         """Begin every job that has a place, and notify the waiting threads. The caller holds the lock."""
         while (job := self._next()) is not None:
+            # Before the thread starts: `_next` counts the job as at work by `began`.
             job.state, job.began = "running", time.monotonic()
-            self._say(len(self._placed()))
+            self._on_change(len(self._in_slots()))
             try:
                 threading.Thread(target=self._run, args=(job,), name="rnnviz-jobs", daemon=True).start()
             except RuntimeError as error:  # the system has no thread left: the job fails and frees its place
@@ -154,7 +163,7 @@ class Slots:
         state: State = "done"
         result, error = None, None
         try:
-            result = _finish(job)
+            result = _run_work(job)
         except Cancelled:
             state = "cancelled"
         except BaseException as raised:  # even a Rust library's panic must free the place
@@ -165,12 +174,14 @@ class Slots:
         with self.changed:
             job.end(state, result, error)
             self.changed.notify_all()
+        # The page has its result by now, but the slot is free only when the system has the job's memory back:
+        # the next job brings a text of its own.
         try:
             store.give_back_memory()
         finally:
             with self.changed:
                 self._jobs.remove(job)
-                self._say(len(self._placed()))
+                self._on_change(len(self._in_slots()))
                 self.begin()
 
 
@@ -187,14 +198,14 @@ def shared() -> Slots:
 class Jobs:
     """The jobs of one page of one session.
 
-    alive   whether the reader is still there, asked from any thread
-    places  the queue of all sessions; None: one place for these jobs alone
+    alive  whether the reader is still there, asked from any thread
+    slots  the queue of all sessions; None: one place for these jobs alone
     """
 
-    def __init__(self, alive: Callable[[], bool] = lambda: True, places: Slots | None = None) -> None:
+    def __init__(self, alive: Callable[[], bool] = lambda: True, slots: Slots | None = None) -> None:
         self.alive = alive
-        self.places = places or Slots(1)
-        self._changed = self.places.changed
+        self.slots = slots or Slots(1)
+        self._changed = self.slots.changed
         self._jobs: dict[Hashable, Job] = {}
 
     def get(self, key: Hashable) -> Job | None:
@@ -207,7 +218,7 @@ class Jobs:
         title: str,
         work: Work,
         *,
-        again: Collection[State] = LEFT,
+        again: Collection[State] = RESTARTED_STATES,
         kind: Kind = "work",
         stop: threading.Event | None = None,
         size: int = 0,
@@ -217,23 +228,23 @@ class Jobs:
             job = self._jobs.get(key)
             if job is None or job.state in again:
                 job = self._jobs[key] = Job(key, title, work, self, kind, stop, size)
-                for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
+                for old in [k for k, j in self._jobs.items() if j.state in END_STATES][:-MAX_ENDED_JOBS]:
                     del self._jobs[old]
-                self.places.add(job)
+                self.slots.add(job)
             return job
 
     def busy(self, keys: Iterable[Hashable] | None = None) -> list[Job]:
         """The waiting and running jobs of these keys; None: of all."""
         with self._changed:
             chosen = list(self._jobs.values()) if keys is None else [self._jobs.get(k) for k in keys]
-        return [job for job in chosen if job is not None and job.state not in OVER]
+        return [job for job in chosen if job is not None and job.state not in END_STATES]
 
     def cancel(self, keys: Iterable[Hashable]) -> None:
         """End these jobs for their callers at once; a running one's thread stops at its next report."""
         with self._changed:
             for job in self.busy(keys):
                 job.end("cancelled")
-            self.places.begin()  # a cancelled job may have blocked its page's next one
+            self.slots.begin()  # a cancelled job may have blocked its page's next one
 
     def forget(self, keys: Iterable[Hashable]) -> None:
         """Cancel these jobs and remove them, with their results."""
@@ -245,8 +256,8 @@ class Jobs:
 
     def retain(self, keys: Iterable[Hashable]) -> None:
         """Cancel and remove the waiting and running jobs whose keys are not among these."""
-        wanted = set(keys)
-        self.forget([job.key for job in self.busy() if job.key not in wanted])
+        retained = set(keys)
+        self.forget([job.key for job in self.busy() if job.key not in retained])
 
     def wait(self, keys: Iterable[Hashable], timeout: float) -> bool:
         """Wait until all these jobs have ended, for at most `timeout` seconds; returns whether they have."""
@@ -257,11 +268,11 @@ class Jobs:
     def stopped(self, timeout: float) -> bool:
         """Wait until no thread works on these jobs, at most `timeout` seconds; returns whether none does."""
         with self._changed:
-            at_work = self.places.at_work
-            return self._changed.wait_for(lambda: all(job.of is not self for job in at_work()), timeout)
+            at_work = self.slots.at_work
+            return self._changed.wait_for(lambda: all(job.owner is not self for job in at_work()), timeout)
 
 
-def _finish(job: Job) -> Any:
+def _run_work(job: Job) -> Any:
     """Do a job's work and return its result. Raises Cancelled once the job is unwanted."""
 
     def progress(share: Share) -> None:
@@ -269,6 +280,7 @@ def _finish(job: Job) -> Any:
         if job.is_over():
             raise Cancelled
 
+    # The work refers to a whole file. From here on the job doesn't, however long a page remembers it.
     work, job.work = job.work, None
     progress(Share(0.0))
     assert work is not None  # only an ended job has none, and for that `progress` has raised
@@ -285,24 +297,26 @@ def of_session(page: str) -> Jobs:
     """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
     if key not in st.session_state:
-        st.session_state[key] = Jobs(_presence(), shared())
+        st.session_state[key] = Jobs(_presence_check(), shared())
     jobs: Jobs = st.session_state[key]
     return jobs
 
 
-def _presence() -> Callable[[], bool]:
+def _presence_check() -> Callable[[], bool]:
     """A function that says whether this session has a browser, from any thread; without a server, always."""
     session = session_id()
     if not session or not runtime.exists():
         return lambda: True
-    missing: float | None = None  # when the browser was first found absent; calls may be far apart
+    # When the browser was first found absent. Reports, which ask for it, may be far apart: a grace counted
+    # from the last presence could be over at the first absence.
+    absent_since: float | None = None
 
-    def there() -> bool:
-        nonlocal missing
+    def is_present() -> bool:
+        nonlocal absent_since
         if runtime.exists() and runtime.get_instance().is_active_session(session):
-            missing = None
+            absent_since = None
             return True
-        missing = missing or time.monotonic()
-        return time.monotonic() - missing <= GRACE
+        absent_since = absent_since or time.monotonic()
+        return time.monotonic() - absent_since <= ABSENCE_GRACE_S
 
-    return there
+    return is_present

@@ -36,18 +36,18 @@ _component = Component("board")
 
 
 @dataclass(frozen=True, eq=False)
-class Text:
+class ColouredText:
     """A text, a colour behind each character.
 
     levels   (T,) uint8, 0 .. LEVELS - 1, from `Scale.levels`
     palette  "diverging", "sequential", "surprisal" or "versus"
     values   (T,) numbers shown for the character under the pointer, or None
-    said     the values' name; "": the label
     at       the index of a character to mark, or None
     linked   whether the text shares the cursor
+    name     the values' name; "": the label
     marked   start and stop of a passage to mark, in a text that isn't linked
     bars     symbols with their probabilities, beside the label
-    pick     the number that a click on the text picks, see `Ask.pick`; None: nothing
+    pick     the number that a click on the text picks, see `DashboardRequest.pick`; None: nothing
     """
 
     text: str
@@ -57,20 +57,20 @@ class Text:
     values: Array | None = None
     at: int | None = None
     linked: bool = True
-    said: str = ""
+    name: str = ""
     marked: tuple[int, int] | None = None
     bars: Sequence[tuple[str, float]] = ()
     pick: int | None = None
 
 
-def painted(
+def colour_text(
     text: str, values: Array, scale: ColourScale, label: str, palette: str = "", **options: Any
-) -> Text:
+) -> ColouredText:
     """A text coloured by `values` (T,) on `scale`; `options` are further fields of `Text`."""
-    return Text(text, scale.levels(values), palette or scale.kind, label, values, **options)
+    return ColouredText(text, scale.levels(values), palette or scale.kind, label, values, **options)
 
 
-def ends(scale: ColourScale) -> tuple[str, str, str]:
+def legend_ends(scale: ColourScale) -> tuple[str, str, str]:
     """A scale's palette, and its lowest and highest value as words: `scale` of `mount`."""
     low, high = (f"{end:g}".replace("-", "−") for end in (scale.low, scale.high))
     return scale.kind, low, high
@@ -85,7 +85,7 @@ class DashboardPanel:
     width   sixths of the dashboard
     link    "x": the x axis counts characters; "xy": both axes do; "points": the first trace has a point for
             each character; "": the figure isn't linked
-    pick    a click's ask: "at", a character; "bar": an entry of `picks`, one a bar, the lowest first
+    pick    a click's request: "at", a character; "bar": an entry of `picks`, one a bar, the lowest first
     """
 
     name: str
@@ -112,25 +112,25 @@ class DashboardPanel:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """A browser's ask: `what` is "at" (a character), "span" or "pick" (in a `panel`).
+class DashboardRequest:
+    """A browser's request: `kind` is "at" (a character), "span" or "pick" (in a `panel`).
 
     `value` is any JSON value: the methods below check it.
     """
 
-    what: str = ""
+    kind: str = ""
     value: Any = None
     panel: str = ""
     client: str = ""
     seq: int = 0
 
     @classmethod
-    def from_json(cls, value: object) -> Ask:
-        """The ask in any JSON value; missing or mistyped fields become defaults."""
+    def from_json(cls, value: object) -> DashboardRequest:
+        """The request in any JSON value; missing or mistyped fields become defaults."""
         return payload.valid(
             cls,
             value,
-            what=payload.text(20),
+            kind=payload.text(20),
             value=lambda v: True,
             panel=payload.text(200),
             client=payload.text(64),
@@ -139,18 +139,19 @@ class Ask:
 
     def position(self, length: int) -> int | None:
         """The index of the character asked for; None unless it is below `length`."""
-        good = self.what == "at" and type(self.value) is int and 0 <= self.value < length
+        # `type`, not isinstance: JSON's true would be taken for 1.
+        good = self.kind == "at" and type(self.value) is int and 0 <= self.value < length
         return self.value if good else None
 
     def pick(self, count: int, panel: str | None = None) -> int | None:
         """The number picked (in `panel`, if given); None unless it is below `count`."""
-        is_pick = self.what == "pick" and (panel is None or self.panel == panel)
+        is_pick = self.kind == "pick" and (panel is None or self.panel == panel)
         good = is_pick and type(self.value) is int and 0 <= self.value < count
         return self.value if good else None
 
     def span(self, length: int) -> tuple[int, int] | None:
         """Start and stop of the selected characters; None unless they lie within `length`."""
-        if self.what != "span" or not isinstance(self.value, list) or len(self.value) != 2:
+        if self.kind != "span" or not isinstance(self.value, list) or len(self.value) != 2:
             return None
         start, stop = self.value
         good = type(start) is int and type(stop) is int and 0 <= start < stop <= length
@@ -179,6 +180,7 @@ def _pool_arrays(value: Any, pool: dict[str, Array]) -> Any:
     if isinstance(value, list | tuple):
         return [_pool_arrays(v, pool) for v in value]
     if isinstance(value, np.ndarray):
+        # In the header a name stands for the array; the browser's panel.js puts the array in its place again.
         return {"$": _pool_array(value, pool)}
     return value.item() if isinstance(value, np.generic) else value
 
@@ -227,7 +229,7 @@ def words() -> dict[str, str]:
 def mount(
     key: str,
     *,
-    texts: Sequence[Text] = (),
+    texts: Sequence[ColouredText] = (),
     panels: Sequence[DashboardPanel] = (),
     at: int | None = None,
     spans: Sequence[tuple[int, int]] = (),
@@ -235,21 +237,22 @@ def mount(
     scale: tuple[str, str, str] | None = None,
     quiet: bool = False,
 ) -> None:
-    """Draw a dashboard on the page, or redraw it; at the next run `asked(key)` has its ask.
+    """Draw a dashboard on the page, or redraw it; at the next run `take_request(key)` has its request.
 
     at      the index of the chosen character, or None
     spans   start and stop of each passage that is selected
     select  whether passages can be selected
-    scale   the legend: palette, word for its lowest colour, word for its highest; see `ends`
+    scale   the legend: palette, word for its lowest colour, word for its highest; see `legend_ends`
     quiet   whether the hint on the cursor is left out
     """
     pool: dict[str, Array] = {}
-    asked(key)  # consumes an ask that no part of the page has read: the header below acknowledges it
-    # The ask that this answers: the browser waits for its number, and asks again if it doesn't come.
-    before: Ask = st.session_state.get(f"{key}.before", Ask())
+    # Consumes a request that no part of the page has read: the header below acknowledges it. The browser
+    # waits for the number of its last request, and sends that again if the answer doesn't come.
+    take_request(key)
+    answered: DashboardRequest = st.session_state.get(f"{key}.before", DashboardRequest())
     header = {
-        "client": before.client,
-        "seq": before.seq,
+        "client": answered.client,
+        "seq": answered.seq,
         "address": address.current_values(),
         "words": words(),
         "language": language(),
@@ -267,7 +270,7 @@ def mount(
                 "values": None if text.values is None else _pool_array(text.values, pool),
                 "palette": text.palette,
                 "label": text.label,
-                "said": text.said or text.label,
+                "name": text.name or text.label,
                 "at": text.at,
                 "linked": text.linked,
                 "marked": text.marked,
@@ -291,13 +294,13 @@ def _panel_header(panel: DashboardPanel, pool: dict[str, Array]) -> dict[str, An
     }
 
 
-def asked(key: str) -> Ask:
-    """The ask of this key's dashboard since the last run; an empty `Ask` without one."""
-    ask = Ask.from_json(component.take_ask(key))
-    # An empty ask is no ask: a rerun for another reason must not take the last one's acknowledgement away.
-    if ask.client:
-        st.session_state[f"{key}.before"] = ask
-    return ask
+def take_request(key: str) -> DashboardRequest:
+    """The request of this key's dashboard since the last run; an empty `DashboardRequest` without one."""
+    request = DashboardRequest.from_json(component.take_ask(key))
+    # A rerun for another reason brings an empty one, which must not take the last one's acknowledgement away.
+    if request.client:
+        st.session_state[f"{key}.before"] = request
+    return request
 
 
 MAX_DESCRIBED_PARTS = 4

@@ -60,7 +60,7 @@ def test_a_character_adds_what_the_score_loses_without_it(kind: str) -> None:
     target = aim if kind == "graded" else aim > 0.3
     near = (aim == 0) & (random.random(400) < 0.5) if kind == "near" else None
     series = np.column_stack([aim + random.normal(size=400), random.normal(size=400)]).round()
-    scores = evidence.SeriesScores.of(series, target, near)
+    scores = evidence.SeriesScores.from_series(series, target, near)
     np.testing.assert_allclose(scores.parts.mean(axis=0), 0, atol=1e-9)
     for column_number, column in enumerate(series.T):
         parts = [np.ones(400, bool)] if near is None else [np.ones(400, bool), target | near]
@@ -69,7 +69,9 @@ def test_a_character_adds_what_the_score_loses_without_it(kind: str) -> None:
         for t in range(0, 400, 40):
             is_kept = np.arange(400) != t
             beside = None if near is None else near[is_kept]
-            without = evidence.SeriesScores.of(series[is_kept], target[is_kept], beside).values[column_number]
+            without = evidence.SeriesScores.from_series(series[is_kept], target[is_kept], beside).values[
+                column_number
+            ]
             assert scores.parts[t, column_number] == pytest.approx(
                 399 * (scores.values[column_number] - without), abs=0.02
             )

@@ -70,7 +70,7 @@ def test_gpu_path_computes_same_states(cell: str) -> None:
     model = torch_network(cell)
     ids = model.vocabulary.encode(TEXT * 2)
     inputs = np.insert(np.stack([ids, ids[::-1]], axis=1), 0, model.vocabulary.start, axis=0)
-    by_numpy = tracer._read(model, weights_of(model), list(inputs[1:].T))
+    by_numpy = tracer._read_batch(model, weights_of(model), list(inputs[1:].T))
     for a, b in zip(model.states(inputs), by_numpy, strict=True):
         assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
 
@@ -88,7 +88,7 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
 
     model, weights = torch_network(cell).to("meta"), spread_network(cell).weights
     monkeypatch.setattr(torch.Tensor, "cpu", to_cpu)
-    tracer._read(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
+    tracer._read_batch(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
     shape = (len(TEXT), model.config.layers, 2, model.config.hidden_size)
     assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
 

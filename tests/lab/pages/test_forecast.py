@@ -57,13 +57,13 @@ def test_sessions_that_choose_the_same_recipe_share_one_trial(monkeypatch: pytes
         return 20_000.0
 
     monkeypatch.setattr(estimate, "measure_speed", counted)
-    places = Slots(4, alone=("trial",))
-    sessions = iter([Jobs(places=places) for n in range(4)])
+    slots = Slots(4, exclusive=("trial",))
+    sessions = iter([Jobs(slots=slots) for n in range(4)])
     monkeypatch.setattr(pending, "_jobs", lambda: next(sessions))
     recipe, text = small_recipe()
     jobs = [forecast.make_forecast(text, recipe, measure=True).job for _session in range(3)]
     all_asked.set()
-    assert all(job is not None and job.of.wait([job.key], 60) for job in jobs)
+    assert all(job is not None and job.owner.wait([job.key], 60) for job in jobs)
     assert len(trials) == 1
     assert {job.result for job in jobs if job is not None} == {
         forecast.make_forecast(text, recipe, measure=True).speed

@@ -78,8 +78,8 @@ def test_strict_toggle_searches_with_edges(open_app: Open, monkeypatch: pytest.M
 
 def test_selection_becomes_the_question_until_cleared(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
-    ask_board(app, "inside.finding", what="span", value=[2, 6])
-    ask_board(app, "inside.finding", what="span", value=[5, 9])
+    ask_board(app, "inside.finding", kind="span", value=[2, 6])
+    ask_board(app, "inside.finding", kind="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
     assert "**Too little text to tell**: in another text of 18 characters" in page_words(app)
     next(b for b in app.button if "Clear" in b.label).click().run()
@@ -135,15 +135,15 @@ def test_every_part_takes_one_character_and_shows_markup_as_text(open_app: Open)
         None,
         3,
         {},
-        {"what": "at", "value": "x"},
-        {"what": "at", "value": 99},
-        {"what": "span", "value": [3, 1]},
-        {"what": "pick", "value": -1},
-        {"what": "pick", "value": 10},
+        {"kind": "at", "value": "x"},
+        {"kind": "at", "value": 99},
+        {"kind": "span", "value": [3, 1]},
+        {"kind": "pick", "value": -1},
+        {"kind": "pick", "value": 10},
     ],
 )
 def test_malformed_ask_asks_nothing(wrong: Any) -> None:
-    ask = dashboard.Ask.from_json(wrong)
+    ask = dashboard.DashboardRequest.from_json(wrong)
     assert ask.position(10) is None
     assert ask.span(10) is None
     assert ask.pick(10) is None
@@ -179,7 +179,7 @@ def test_another_part_cancels_the_jobs_of_the_last(open_app: Open, monkeypatch: 
     app.run()
     assert len(jobs.busy()) == 1  # it is still asked for
     app.segmented_control(key="part").set_value("match").run()
-    assert not [job for job in jobs.busy() if job.key.what == "search"]
+    assert not [job for job in jobs.busy() if job.key.kind == "search"]
     assert endless.closed.wait(SOON)
 
 
@@ -243,7 +243,7 @@ def test_long_text_has_untrained_copies_and_a_probe(
     for part in ("SEARCH", "PROBE"):
         monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), max_chars=MIN_VERDICT_CHARS))
     monkeypatch.setattr(page_units, "KINDS", SEARCHED_KINDS)  # each takes a second
-    monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
+    monkeypatch.setattr(worker, "ABSENCE_GRACE_S", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:MIN_VERDICT_CHARS]
     app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")

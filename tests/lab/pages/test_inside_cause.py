@@ -73,13 +73,13 @@ def test_ablation_ranks_units_and_a_click_changes_one(
     monkeypatch.setattr(ablation, "MIN_REPLICATION", -2.0)
     app.run()
     panel = boards["inside.ablation"]["panels"][0]
-    ask_board(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
+    ask_board(app, "inside.ablation", kind="pick", panel="ablation", value=panel["picks"][2])
     assert app.text_input(key="inside.units").value == str(panel["picks"][2])
 
 
 def test_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    ask_board(choose_way(app, "letter"), "inside.changed", what="at", value=3)
+    ask_board(choose_way(app, "letter"), "inside.changed", kind="at", value=3)
     app = run_until_settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
     lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]

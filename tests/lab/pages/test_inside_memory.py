@@ -31,7 +31,7 @@ def test_shares_are_those_of_connectivity(
     )
     for at, target in ((41, None), (60, None), (120, None), (120, "e")):
         app.text_input(key="inside.asked").set_value(target or "").run()
-        app = run_until_settled(ask_board(app, "inside.memory", what="at", value=at), "inside")
+        app = run_until_settled(ask_board(app, "inside.memory", kind="at", value=at), "inside")
         sent = boards["inside.memory"]
         shares = values(sent, 0)
         row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
@@ -83,7 +83,7 @@ def test_attribution_draws_three_rows_for_the_character_in_view(
     )
     assert memory.ATTRIBUTION_KEY not in boards
     run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    run_until_settled(ask_board(app, memory.ATTRIBUTION_KEY, what="at", value=41), "inside")
+    run_until_settled(ask_board(app, memory.ATTRIBUTION_KEY, kind="at", value=41), "inside")
     contributions = attribution.contributions(GRU, TEXT[:90], at=41)
     sent = boards[memory.ATTRIBUTION_KEY]
     assert len(sent["texts"]) == 3

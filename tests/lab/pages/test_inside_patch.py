@@ -57,9 +57,9 @@ def test_patch_puts_a_state_into_another_text(open_app: Open, boards: dict[str, 
     sentences = done.controls(GRU, unrelated).sentences()
     assert render_finding.join_sentences(sentences, "said", "hint") in page_words(app)
     # A click in each text moves its place.
-    ask_board(app, f"{KEY}.source", what="at", value=3)
-    ask_board(app, f"{KEY}.target", what="at", value=7)
-    run_until_settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
+    ask_board(app, f"{KEY}.source", kind="at", value=3)
+    ask_board(app, f"{KEY}.target", kind="at", value=7)
+    run_until_settled(ask_board(app, f"{KEY}.target", kind="at", value=10_000), "inside")  # no such character
     shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
 

@@ -22,4 +22,4 @@ def test_letters_are_readable_on_every_colour() -> None:
 
 
 def test_scale_ends_have_minus_signs() -> None:
-    assert dashboard.ends(ColourScale("diverging", -1.0, 1.0)) == ("diverging", "−1", "1")
+    assert dashboard.legend_ends(ColourScale("diverging", -1.0, 1.0)) == ("diverging", "−1", "1")

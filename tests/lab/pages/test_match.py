@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("short_texts")
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
     app = write_text(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
     app.slider(key="inside.match.threshold").set_value(threshold).run()
-    return run_until_settled(ask_board(app, "inside.match", what="span", value=list(SPAN)), "inside")
+    return run_until_settled(ask_board(app, "inside.match", kind="span", value=list(SPAN)), "inside")
 
 
 def choose(app: AppTest, where: str) -> AppTest:
@@ -72,7 +72,7 @@ def test_click_makes_a_match_the_text_in_view(
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]
     matched = "".join(map(chr, codes[slice(*row["marked"])]))
-    app = run_until_settled(ask_board(app, "inside.matches", what="pick", panel="text", value=2), "inside")
+    app = run_until_settled(ask_board(app, "inside.matches", kind="pick", panel="text", value=2), "inside")
     text = app.text_area(key="inside.text").value
     assert text in TEXT
     assert len(text) == 100

@@ -11,7 +11,7 @@ import pytest
 from rnnviz.errors import ConfigError
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from tests.support import needs
 from tests.support.apptest import Open, run_until_settled
 from tests.support.perplexity_page import open_section, paste, upload
@@ -94,12 +94,12 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
     for part in ("against", "compression"):
         run_until_settled(open_section(app, part), "perplexity")
     run_until_settled(app.button(key="pack").click().run(), "perplexity")
-    assert {key.what for key in made} == {"full", "plain", "baselines", "pack"}
+    assert {key.kind for key in made} == {"full", "plain", "baselines", "pack"}
     kept, theirs = store.shared(), made.copy()
     assert all(kept.get(key) is not None for key in theirs)
     app.button(key="forget-texts").click().run()
-    assert [key.what for key in theirs if kept.get(key) is not None] == []
+    assert [key.kind for key in theirs if kept.get(key) is not None] == []
     run_until_settled(app, "perplexity")
     gc.collect()
     # isinstance() would wake torch's deprecated names among the objects.
-    assert not [item for item in gc.get_objects() if type(item) is Text and item.name == "mine.txt"]
+    assert not [item for item in gc.get_objects() if type(item) is InputText and item.name == "mine.txt"]

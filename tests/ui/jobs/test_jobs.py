@@ -11,7 +11,7 @@ from rnnviz.errors import TextError
 from rnnviz.networks.progress import Progress, Share
 from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.jobs.worker import OVER, Job, Jobs, Work
+from rnnviz.ui.jobs.worker import END_STATES, Job, Jobs, Work
 from tests.support.jobs import SOON, Endless, job_of
 
 
@@ -70,7 +70,7 @@ def test_a_job_cancelled_while_it_waits_never_starts_and_lets_go_of_what_it_was_
     assert (waiting.work, done) == (None, [])
     # A rerun of the page does not start it again.
     assert jobs.ask("b", "b", job_of("b", done)).state == "cancelled"
-    again = jobs.ask("b", "b", job_of("b", done), again=OVER)
+    again = jobs.ask("b", "b", job_of("b", done), again=END_STATES)
     assert jobs.wait(["b"], SOON)
     assert (again.state, again.work, done) == ("done", None, ["b"])
 
@@ -129,7 +129,7 @@ def filled(store: Store, size: int) -> Path:
 
 
 def test_the_store_is_bounded_in_number_and_the_latest_seen_stay() -> None:
-    store = Store(kept=3)
+    store = Store(max_results=3)
     for n in range(3):
         store.put(Key(str(n)), f"r{n}")
     assert store.get(Key("0")) == "r0"
@@ -138,7 +138,7 @@ def test_the_store_is_bounded_in_number_and_the_latest_seen_stay() -> None:
 
 
 def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None:
-    store = Store(on_disk=250)
+    store = Store(max_disk_bytes=250)
     folders = [filled(store, 100) for _ in range(4)]
     for n, folder in enumerate(folders):
         store.put(Key(str(n)), n, folder)
@@ -154,14 +154,14 @@ def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None
 
 
 def test_unfinished_result_counts_and_the_oldest_make_room_for_it() -> None:
-    store = Store(on_disk=250)
+    store = Store(max_disk_bytes=250)
     folders = [filled(store, 100) for _ in range(2)]
     for n, folder in enumerate(folders):
         store.put(Key(str(n)), n, folder)
     store.make_room()
     assert [f.is_dir() for f in folders] == [True, True]
     growing = filled(store, 120)
-    assert (store.bytes, store.growing) == (200, 120)
+    assert (store.bytes, store.unfinished_bytes) == (200, 120)
     store.make_room()
     assert [f.is_dir() for f in (*folders, growing)] == [False, True, True]
     (growing / "y").write_bytes(bytes(200))
@@ -169,11 +169,11 @@ def test_unfinished_result_counts_and_the_oldest_make_room_for_it() -> None:
     assert [f.is_dir() for f in (*folders, growing)] == [False, True, True]  # the newest stays
     store.put(Key("grown"), 2, growing)
     assert not folders[1].is_dir()
-    assert (store.growing, store.bytes, [store.get(Key(str(n))) for n in (0, 1)]) == (0, 320, [0, 1])
+    assert (store.unfinished_bytes, store.bytes, [store.get(Key(str(n))) for n in (0, 1)]) == (0, 320, [0, 1])
 
 
 def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder() -> None:
-    store = Store(on_disk=25)
+    store = Store(max_disk_bytes=25)
     first, second, other, third = (filled(store, size) for size in (10, 20, 20, 5))
     assert store.put(Key("a"), 1, first) == 1
     assert store.put(Key("a"), 2, second) == 1

@@ -12,7 +12,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page.initial_data import examples, examples_for
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.jobs import model_suggestion
-from rnnviz.ui.jobs.model_suggestion import Better, look
+from rnnviz.ui.jobs.model_suggestion import Suggestion, find_better
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell.example_text import TEXTS
 from tests.support.apptest import SHIPPED, Open, address_fields, component_data, page_words, run_until_settled
@@ -25,9 +25,9 @@ def info(name: str) -> ModelInfo:
     return checkpoint.read_info(SHIPPED / f"{name}.safetensors")
 
 
-def looked(name: str, text: str) -> Better:
+def looked(name: str, text: str) -> Suggestion:
     shares: list[float] = []
-    better = look(info(name), text, lambda share: shares.append(share.fraction))
+    better = find_better(info(name), text, lambda share: shares.append(share.fraction))
     assert shares == sorted(shares)
     assert shares[-1] < 1
     return better
@@ -39,22 +39,22 @@ def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> N
     found = looked("timemachine-gru", text)
     model: Any = checkpoint.load_numpy(info("chinese-gru").path)
     assert found.bits == pytest.approx(float(trace(model, text).nll.mean()) / math.log(2), rel=1e-5)
-    assert (found.name, found.own > 20) == ("chinese-gru", True)
+    assert (found.name, found.own_bits > 20) == ("chinese-gru", True)
     assert looked("shakespeare-lstm", TEXTS["python-source"]).name == "python-gru"
-    assert looked("timemachine-gru", GERMAN) == Better(pytest.approx(5.4, abs=0.5))
+    assert looked("timemachine-gru", GERMAN) == Suggestion(pytest.approx(5.4, abs=0.5))
     assert looked("python-gru", TEXTS["python-source"]).name is None
 
 
 @pytest.mark.usefixtures("shipped")
 def test_the_best_of_a_short_beginning_read_on() -> None:
-    text = (TEXTS["python-source"] * 3)[: model_suggestion.FIRST] + TEXTS["holmes"] * 9
-    assert looked("timemachine-gru", text[: model_suggestion.FIRST]).name == "python-gru"
-    assert looked("timemachine-gru", text[: model_suggestion.READ]).name != "python-gru"
+    text = (TEXTS["python-source"] * 3)[: model_suggestion.FIRST_CHARS] + TEXTS["holmes"] * 9
+    assert looked("timemachine-gru", text[: model_suggestion.FIRST_CHARS]).name == "python-gru"
+    assert looked("timemachine-gru", text[: model_suggestion.READ_CHARS]).name != "python-gru"
 
 
 @pytest.mark.usefixtures("shipped")
 def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
-    tried = {one.path.stem for one in model_suggestion.others(info("timemachine-gru"))}
+    tried = {one.path.stem for one in model_suggestion.candidates(info("timemachine-gru"))}
     assert {"chinese-gru", "holmes-lstm", "holmes-mlp", "python-gru"} <= tried
     assert not [name for name in tried if name.startswith("timemachine") or name.endswith("gram")]
 

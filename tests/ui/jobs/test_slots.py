@@ -42,7 +42,7 @@ def asked(jobs: Jobs, name: str, log: list[str], size: int = 0) -> tuple[Held, J
 @pytest.mark.parametrize("pages", [1, 3])
 def test_the_smallest_job_is_next_and_of_equal_ones_the_oldest(pages: int) -> None:
     slots, log = Slots(1), list[str]()
-    each = [Jobs(places=slots) for _ in range(pages)]
+    each = [Jobs(slots=slots) for _ in range(pages)]
     sizes = {"first": 9, "long": 9, "short": 1, "middle": 5, "short too": 1}
     helds = {}
     for n, (name, size) in enumerate(sizes.items()):
@@ -56,17 +56,17 @@ def test_the_smallest_job_is_next_and_of_equal_ones_the_oldest(pages: int) -> No
 
 
 def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_theirs() -> None:
-    places, log = Slots(2), list[str]()
-    sessions = [Jobs(places=places) for n in range(5)]
+    slots, log = Slots(2), list[str]()
+    sessions = [Jobs(slots=slots) for n in range(5)]
     all_asked = []
     for n, jobs in enumerate(sessions):
         all_asked.append(asked(jobs, f"job {n}", log))
         until(lambda n=n: len(log) == min(n + 1, 2))  # type: ignore[misc]
     assert [job.state for _held, job in all_asked] == ["running"] * 2 + ["waiting"] * 3
-    assert [places.before(job) for _held, job in all_asked] == [None, None, 0, 1, 2]
+    assert [slots.jobs_ahead(job) for _held, job in all_asked] == [None, None, 0, 1, 2]
     all_asked[1][0].go.set()
     assert all_asked[2][0].began.wait(SOON)
-    until(lambda: places.before(all_asked[4][1]) == 1)
+    until(lambda: slots.jobs_ahead(all_asked[4][1]) == 1)
     assert all_asked[3][1].seconds == 0.0  # what waits takes no time
     for held, _job in all_asked:
         held.go.set()
@@ -76,8 +76,8 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
 
 
 def test_job_behind_a_cancelled_one_begins_if_it_needs_no_slot() -> None:
-    places, log = Slots(1), list[str]()
-    others, mine = Jobs(places=places), Jobs(places=places)
+    slots, log = Slots(1), list[str]()
+    others, mine = Jobs(slots=slots), Jobs(slots=slots)
     first, _ = asked(others, "first", log)
     asked(mine, "waits", log)
     download = Held("download", log)
@@ -111,49 +111,49 @@ def test_a_place_is_given_back_whatever_ends_its_job(
     def starts(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    places = Slots(1)
+    slots = Slots(1)
     with monkeypatch.context() as patch:
         if what == "the system has no thread":
             patch.setattr(threading.Thread, "start", starts)
-        job = (jobs := Jobs(places=places)).ask("job", "", ends)
+        job = (jobs := Jobs(slots=slots)).ask("job", "", ends)
     if what == "it is cancelled":
         jobs.cancel(["job"])
     until(lambda: job.state == ("cancelled" if what == "it is cancelled" else "failed"))
-    held, _ = asked(Jobs(places=places), "next", [])
+    held, _ = asked(Jobs(slots=slots), "next", [])
     assert held.began.wait(SOON)
     held.go.set()
 
 
 def test_jobs_hear_how_many_compute_beside_them() -> None:
     heard, log = list[int](), list[str]()
-    places = Slots(2, computing=heard.append)
-    helds = [asked(Jobs(places=places), f"job {n}", log) for n in range(3)]
+    slots = Slots(2, on_change=heard.append)
+    helds = [asked(Jobs(slots=slots), f"job {n}", log) for n in range(3)]
     until(lambda: heard == [1, 2])
     for held, _job in helds:
         held.go.set()
     until(lambda: heard[-1] == 0)
     assert max(heard) == 2
-    assert worker.shared()._say is threads.share
+    assert worker.shared()._on_change is threads.share
 
 
 @pytest.mark.parametrize("how", ["cancel", "forget", "leave"])
 def test_cancelled_waiter_frees_its_queue_slot(how: str) -> None:
     there = threading.Event()
     there.set()
-    places, log = Slots(1), list[str]()
-    busy, fickle = Jobs(places=places), Jobs(there.is_set, places=places)
-    patient = Jobs(places=places)
+    slots, log = Slots(1), list[str]()
+    busy, fickle = Jobs(slots=slots), Jobs(there.is_set, slots=slots)
+    patient = Jobs(slots=slots)
     first = asked(busy, "first", log)[0]
     assert first.began.wait(SOON)
     _, unwanted = asked(fickle, "unwanted", log)
     _last, job = asked(patient, "last", log)
-    assert [places.before(unwanted), places.before(job)] == [0, 1]
+    assert [slots.jobs_ahead(unwanted), slots.jobs_ahead(job)] == [0, 1]
     if how == "leave":
         there.clear()
     else:
         getattr(fickle, how)(["unwanted"])
         assert not fickle.busy()
-    assert places.before(job) == 0
+    assert slots.jobs_ahead(job) == 0
     assert unwanted.state == ("left" if how == "leave" else "cancelled")
     first.go.set()
     _last.go.set()
@@ -164,8 +164,8 @@ def test_cancelled_waiter_frees_its_queue_slot(how: str) -> None:
 def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_download_waits_for_none() -> (
     None
 ):
-    places, log = Slots(3, alone=("trial",)), list[str]()
-    sessions = [Jobs(places=places) for n in range(6)]
+    slots, log = Slots(3, exclusive=("trial",)), list[str]()
+    sessions = [Jobs(slots=slots) for n in range(6)]
     helds = [Held(name, log) for name in ("trial 1", "trial 2", "work 1", "work 2", "work 3", "download")]
     for jobs, held in zip(sessions, helds, strict=True):
         jobs.ask(held.name, held.name, held, kind=held.name.split()[0])  # type: ignore[arg-type]
@@ -181,14 +181,14 @@ def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_dow
 
 def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: Open) -> None:
     others = []
-    for _ in range(worker.shared().places):  # each taken by a job of another session
+    for _ in range(worker.shared().count):  # each taken by a job of another session
         endless = Endless()
-        others.append(Jobs(places=worker.shared()))
+        others.append(Jobs(slots=worker.shared()))
         others[-1].ask("theirs", "theirs", endless)
         assert endless.started.wait(SOON)
-    newcomer = Jobs(places=worker.shared())
+    newcomer = Jobs(slots=worker.shared())
     job = newcomer.ask("another", "another", job_of(1, []))
-    assert worker.shared().before(job) == 0
+    assert worker.shared().jobs_ahead(job) == 0
     app = open_app("perplexity", model="tiny-gru")
     [bar] = app.get("progress")
     assert "waiting for its turn" in bar.proto.text
@@ -262,4 +262,4 @@ def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
 
 
 def test_slots_are_fewer_than_cores() -> None:
-    assert 1 <= worker.shared().places <= max(1, (os.cpu_count() or 1) // 2)
+    assert 1 <= worker.shared().count <= max(1, (os.cpu_count() or 1) // 2)

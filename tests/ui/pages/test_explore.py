@@ -17,7 +17,7 @@ from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import initial_data, shown_units
 from rnnviz.page.live_session import BRANCH_CHARS, MAX_COLUMNS, MAX_TEXT_CHARS, LiveAsk, LiveSession
 from rnnviz.page.payload import pack, unpack
-from rnnviz.scoring.occlusion import left_out
+from rnnviz.scoring.occlusion import occlusion_bits
 from rnnviz.ui.pages.explore.page import KEY
 from rnnviz.ui.shell import example_text
 from tests.support.apptest import Open, component_data
@@ -168,7 +168,7 @@ def test_why_sends_left_out_of_the_pinned_character() -> None:
     for t in (119, 50, 0):
         header, arrays = answered(session, text=TEXT[:120], pin=t, why=True)
         assert header["why"] == t
-        np.testing.assert_allclose(arrays["why"], left_out(trace, t), atol=1e-5)
+        np.testing.assert_allclose(arrays["why"], occlusion_bits(trace, t), atol=1e-5)
     for ask in ({"pin": 119}, {"pin": 120, "why": True}, {"why": True}):
         header, arrays = answered(session, text=TEXT[:120], **ask)
         assert "why" not in {*header, *arrays}
@@ -179,7 +179,7 @@ def test_why_follows_a_changed_text(text: str) -> None:
     session = LiveSession(LSTM)
     answered(session, text=TEXT[:120], pin=119, why=True)
     bits = answered(session, text=text, pin=119, why=True)[1]["why"]
-    np.testing.assert_allclose(bits, left_out(rnnviz.trace(LSTM, text), 119), atol=1e-5)
+    np.testing.assert_allclose(bits, occlusion_bits(rnnviz.trace(LSTM, text), 119), atol=1e-5)
 
 
 def test_memoryless_network_follows_text_typed_while_hidden() -> None:

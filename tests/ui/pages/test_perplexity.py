@@ -419,8 +419,8 @@ def test_a_cancelled_text_can_be_scored_again_and_one_taken_back_is_not_worked_o
 def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoring_jobs, "PIECE", 1 << 14)
-    monkeypatch.setattr("rnnviz.ui.jobs.pending.FIRST", 0.0)
+    monkeypatch.setattr(scoring_jobs, "PIECE_CHARS", 1 << 14)
+    monkeypatch.setattr("rnnviz.ui.jobs.pending.PERPLEXITY_AFTER_S", 0.0)
     text = TEXT * 2000
     app = open_app("perplexity")
     app.file_uploader[0].upload("long.txt", text.encode()).run()

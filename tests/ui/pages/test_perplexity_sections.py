@@ -89,7 +89,7 @@ def test_bars_have_room_for_the_longest(open_app: Open) -> None:
 
 
 def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_comparison, "AUTOMATIC", 0)
+    monkeypatch.setattr(model_comparison, "MAX_AUTOMATIC_SIZE", 0)
     app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     assert compared(app)["Perplexity"].count() <= 1  # the chosen model's, which stands above already
     assert not [name for name in compared(app).index if "★" in name]
@@ -223,7 +223,7 @@ def test_characters_that_made_room_are_read_again_when_asked(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = store.shared()
-    monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
+    monkeypatch.setattr(kept, "max_disk_bytes", 1)  # only the newest text's characters are kept
     app = run_until_settled(
         upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[::-1])), "perplexity"
     )

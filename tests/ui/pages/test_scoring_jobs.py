@@ -13,12 +13,12 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from tests.support.models import TEXT
 
 # Not UTF-8, with characters that the model doesn't know, and in stretches that the columns below are read in.
 WORDS = "".join(f"Größe und Ärger, {'The Time Traveller. '[: 3 * (n % 7)]}\n" for n in range(60))
-LATIN = Text("a.txt", "digest", data=WORDS.encode("cp1252"))
+LATIN = InputText("a.txt", "digest", data=WORDS.encode("cp1252"))
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr("rnnviz.text.decoding.CHUNK_BYTES", 200)
     for stretch in (
-        "rnnviz.scoring.column_files.STRETCH",
-        "rnnviz.ui.pages.perplexity.scoring_jobs.BLOCK",
+        "rnnviz.scoring.column_files.STRETCH_CHARS",
+        "rnnviz.ui.pages.perplexity.scoring_jobs.SKETCH_CHARS",
     ):
         monkeypatch.setattr(stretch, 200)
     path = save(NgramModel.fit(TEXT, order=3), tmp_path / "m.safetensors")

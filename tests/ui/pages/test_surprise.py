@@ -16,7 +16,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.formatting import rounded
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.record import Record
-from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, one_line
+from rnnviz.ui.pages.perplexity.surprise import MAX_OPEN_TEXTS, TextView, one_line
 from tests.support.apptest import component_data
 from tests.support.models import TEXT, tiny
 from tests.support.recorded import make_record
@@ -117,12 +117,12 @@ def test_a_passage_is_one_line() -> None:
 
 def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_path: Path) -> None:
     app = shown()
-    for _ in range(KEPT + 3):
+    for _ in range(MAX_OPEN_TEXTS + 3):
         app.session_state["shown"] = (make_record(tmp_path, GRU, TEXT), GRU, None)
         app.run()
     state = app.session_state._state.filtered_state
-    sections = [value for value in state.values() if isinstance(value, ScoredText)]
-    assert len(sections) == KEPT + 1
+    sections = [value for value in state.values() if isinstance(value, TextView)]
+    assert len(sections) == MAX_OPEN_TEXTS + 1
     assert component_data(app)[0]["length"] == len(TEXT)
 
 

@@ -14,11 +14,11 @@ import rnnviz
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import unpack
-from rnnviz.scoring.breakdown import difference
+from rnnviz.scoring.breakdown import compare_records
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity import expected_characters
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
-from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
+from rnnviz.ui.pages.perplexity.viewer import CHUNK_CHARS, MAX_CHUNKS, ViewerRequest, ViewerSession
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT, tiny
 from tests.support.recorded import make_record
@@ -51,7 +51,7 @@ class Text:
 
 
 def told(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    ask = Ask.from_json({"client": "b", "seq": 3, "static": "d", **fields})
+    ask = ViewerRequest.from_json({"client": "b", "seq": 3, "static": "d", **fields})
     return unpack(session.answer(ask, {"words": {}}, "d", {"curveAt": np.zeros(1, "<u4")}))
 
 
@@ -68,8 +68,8 @@ def test_chunks_lie_end_to_end_and_break_at_line_ends(parts: list[tuple[str, int
     assert borders[-1] == len(text)
     for i, (start, stop) in enumerate(pairwise(borders)):
         assert start < stop or i == session.count - 1
-        assert stop - start <= CHUNK * 3 // 2
-        near = text[i * CHUNK : i * CHUNK + CHUNK // 2]
+        assert stop - start <= CHUNK_CHARS * 3 // 2
+        near = text[i * CHUNK_CHARS : i * CHUNK_CHARS + CHUNK_CHARS // 2]
         if i and start < len(text) and "\n" in near:
             assert text[start - 1] == "\n"
         for position in {start, (start + stop) // 2, stop - 1} if start < stop else ():
@@ -90,13 +90,13 @@ def test_a_chunk_far_down_is_found_without_reading_what_is_before() -> None:
     text = Endless("")
     session = ViewerSession(text, {})
     assert session.chunk_of(49_999_999) == session.count - 1
-    assert text.asked <= 2 * CHUNK
+    assert text.asked <= 2 * CHUNK_CHARS
 
 
 def test_an_answer_holds_what_scoring_found(keep: Keep) -> None:
     text = TEXT * 10 + "\U0001f600é中\tend"
     kept, other = keep(text), keep(text, NGRAM)
-    session = ViewerSession(kept, {}, other, difference(kept, other))
+    session = ViewerSession(kept, {}, other, compare_records(kept, other))
     header, arrays = told(session, chunks=[1, 0, 99])
     assert "static" not in header
     assert "curveAt" not in arrays
@@ -125,7 +125,7 @@ def test_without_an_ask_everything_is_sent_and_the_place_is_kept(keep: Keep) -> 
     session = ViewerSession(keep(TEXT * 30), {})
     told(session, chunks=[4], place=17_000)
     header, arrays = unpack(
-        session.answer(Ask(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
+        session.answer(ViewerRequest(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
     )
     assert header["static"] == {"words": {}}
     assert header["place"] == 17_000
@@ -149,11 +149,11 @@ def test_a_jump_is_told_until_another_one(keep: Keep) -> None:
      {"at": "7", "seq": 2**60, "client": None}],
 )  # fmt: skip
 def test_an_ask_of_anything_is_valid(value: object) -> None:
-    assert Ask.from_json(value) == Ask()
+    assert ViewerRequest.from_json(value) == ViewerRequest()
 
 
 def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
-    assert len(Ask.from_json({"chunks": list(range(999))}).chunks) == MOST
+    assert len(ViewerRequest.from_json({"chunks": list(range(999))}).chunks) == MAX_CHUNKS
     header, arrays = told(ViewerSession(keep("time"), {}), chunks=[7], at=10**9, place=10**9)
     assert {"spans": [], "place": 3}.items() <= header.items()
     assert "told" not in header
@@ -162,7 +162,7 @@ def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_expected_characters_equal_the_traces(keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected_characters, "STRETCH", 64)
+    monkeypatch.setattr(expected_characters, "STRETCH_CHARS", 64)
     model = tiny(cell, name=cell, layers=2)
     text = TEXT[:700]
     trace, looked = rnnviz.trace(model, text), Expected(model, keep(text, model))
@@ -175,7 +175,7 @@ def test_expected_characters_equal_the_traces(keep: Keep, cell: str, monkeypatch
 
 
 def test_far_from_the_beginning_it_is_close_and_says_so(keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"STRETCH": 64, "EXACT": 128, "CONTEXT": 100}.items():
+    for name, value in {"STRETCH_CHARS": 64, "EXACT_CHARS": 128, "CONTEXT_CHARS": 100}.items():
         monkeypatch.setattr(expected_characters, name, value)
     text = TEXT[:700]
     trace, looked = rnnviz.trace(GRU, text), Expected(GRU, keep(text))
@@ -209,7 +209,7 @@ def test_a_place_is_told_about_by_each_model(keep: Keep) -> None:
 
 def test_a_passage_costs_what_a_part_costs_given_the_text_before(keep: Keep) -> None:
     kept, other = keep(TEXT), keep(TEXT, NGRAM)
-    session = ViewerSession(kept, {}, other, difference(kept, other))
+    session = ViewerSession(kept, {}, other, compare_records(kept, other))
     for start, stop in ((0, 1), (30, 77), (500, len(TEXT))):
         part = told(session, part=[start, stop])[0]["part"]
         assert part["at"] == [start, stop]

@@ -206,7 +206,7 @@ def test_closed_room_forgets_questions() -> None:
     assert refused(room, "a", number, 1) == (404, "unknown")
 
 
-def test_told_gets_counts_of_revealed_questions() -> None:
+def test_draw_answers_gets_counts_of_revealed_questions() -> None:
     room = Room()
     counts_given: list[Any] = []
 
@@ -214,18 +214,18 @@ def test_told_gets_counts_of_revealed_questions() -> None:
         counts_given.append(dict(counts))
         return {"seen": sorted(counts)}
 
-    first = RoomQuestion("first", "?", ("x", "y"), told=stage_entries)
-    second = RoomQuestion("second", "?", ("x", "y"), told=stage_entries)
+    first = RoomQuestion("first", "?", ("x", "y"), draw_answers=stage_entries)
+    second = RoomQuestion("second", "?", ("x", "y"), draw_answers=stage_entries)
     first_number = ask_number(room, first)
     room.vote("a", first_number, 1)
-    assert "told" not in room.stage_state()["question"]
+    assert "answers" not in room.stage_state()["question"]
     room.reveal(first_number)
-    assert room.stage_state()["question"]["told"] == {"seen": ["first"]}
+    assert room.stage_state()["question"]["answers"] == {"seen": ["first"]}
     ask_number(room, RoomQuestion("third", "?", ("x", "y")))  # left before it was revealed
     second_number = ask_number(room, second)
-    assert "told" not in room.stage_state()["question"]
+    assert "answers" not in room.stage_state()["question"]
     room.reveal(second_number)
-    assert room.stage_state()["question"]["told"] == {"seen": ["first", "second"]}
+    assert room.stage_state()["question"]["answers"] == {"seen": ["first", "second"]}
     assert counts_given[-1] == {"first": [0, 1], "second": [0, 0]}
 
 

@@ -58,7 +58,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import normalise
-from rnnviz.ui.jobs.pending import PATIENCE
+from rnnviz.ui.jobs.pending import BAR_AFTER_S
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.shell.fields import Field
@@ -153,6 +153,7 @@ class ChangeUnits(ChangeWay):
             bound = float(np.ceil(max(0.1, np.abs(values).max(initial=0)) * 10) / 10)
             usual = 1.0 if along is None else round(float(values.max(initial=0)), 1)
             help_text = _("On this text the largest value is {n}.").format(n=f"{values.max(initial=0):.2f}")
+        # Another bound is another slider: a value set on the old one may lie beyond its ends.
         value = VALUE.resolve(usual=min(usual, bound), subject=(along is None, bound))
         st.slider(_("value"), -bound, bound, step=bound / 20, help=help_text, **VALUE.widget)
         return value
@@ -219,7 +220,7 @@ class InterventionText:
 
     @fragment
     def render(self) -> None:
-        at = cursor(dashboard.asked(KEY), self.view, len(self.view.text) - 1)
+        at = cursor(dashboard.take_request(KEY), self.view, len(self.view.text) - 1)
         ChangedText(
             KEY,
             self.view.text,
@@ -286,7 +287,7 @@ def _effect(
 EFFECT = Computation[Effect](
     "effect", lambda: _("Changing random units and directions for comparison"), _effect, patience=0.0
 )
-LONGER = replace(EFFECT, name="effect.longer", max_chars=20_000, patience=PATIENCE)
+LONGER = replace(EFFECT, name="effect.longer", max_chars=20_000, patience=BAR_AFTER_S)
 
 
 class AblateUnits(ChangeWay):
@@ -297,7 +298,7 @@ class AblateUnits(ChangeWay):
 
     @fragment
     def render(self) -> None:
-        unit = dashboard.asked(RANKING_KEY).pick(self.view.H)
+        unit = dashboard.take_request(RANKING_KEY).pick(self.view.H)
         if unit is not None:
             _change_unit(unit)
         left, right = st.columns(2, vertical_alignment="bottom")
@@ -515,7 +516,7 @@ class PatchedPlace:
             # A pale band behind what the network has read when its state is taken, or replaced.
             before = np.where(np.arange(len(text)) < at, 0.6, 0.0)
             levels = ColourScale("sequential", 0.0, 4.0).levels(before)
-            painted = dashboard.Text(text, levels, "sequential", self.label)
+            painted = dashboard.ColouredText(text, levels, "sequential", self.label)
             dashboard.mount(self.key, texts=[painted], at=max(0, at - 1), quiet=True)
         return text, at
 
@@ -528,7 +529,7 @@ class PatchedPlace:
     def _find_place(self, text: str) -> int:
         """The number of characters before the place: the click's, the last one, or the example's."""
         field = Field(f"{self.key}.at", 0)
-        clicked = dashboard.asked(self.key).position(len(text))
+        clicked = dashboard.take_request(self.key).position(len(text))
         if clicked is not None:
             field.request(clicked + 1)
         return min(field.resolve(usual=self.example.index("|"), subject=self.example), len(text))

@@ -42,6 +42,7 @@ MIDDLE_LEVEL = 127  # of a diverging palette: the colour of no difference
 
 def _compare(_model: object, text: str, networks: IdentifiedValue, progress: Progress) -> Comparison:
     comparison = units.compare(list(networks.value.values()), text)
+    # A trace has its model's name, which an untrained copy shares: here each gets its title on the page.
     named = (
         replace(read, model_name=name) for name, read in zip(networks.value, comparison.traces, strict=True)
     )
@@ -115,6 +116,7 @@ class CompareNetworks(ChangeWay):
                 f"heat-{name}",
                 _("{model}: hidden state H").format(model=name),
                 trace.hidden[:, -1],
+                # An order for each network: unit 3 of one has nothing to do with unit 3 of another.
                 self.view.key("order", networks, name),
                 live.scale("hidden", model.config.span),
                 _("Look for characters where one network's state changes and the other's hardly does."),
@@ -139,7 +141,7 @@ class ComparedText:
 
     @fragment
     def render(self) -> None:
-        at = cursor(dashboard.asked(KEY), self.view, len(self.view.text) - 1)
+        at = cursor(dashboard.take_request(KEY), self.view, len(self.view.text) - 1)
         # The first panel has the running perplexities; the others a network's predictions each.
         running, *expected = self.comparison.panels(at)
         # Sixths of the dashboard: the networks' predictions stand side by side.
@@ -157,16 +159,16 @@ class ComparedText:
         )
         self._render_continuations(at)
 
-    def _surprisal_texts(self) -> list[dashboard.Text]:
+    def _surprisal_texts(self) -> list[dashboard.ColouredText]:
         text, traces = self.comparison.text, self.comparison.traces
         texts = [
-            dashboard.painted(
+            dashboard.colour_text(
                 text,
                 trace.nll / np.log(2),
                 SURPRISAL,
                 _("{model}: surprisal, bits").format(model=trace.model_name),
                 "surprisal",
-                said=trace.model_name,
+                name=trace.model_name,
             )
             for trace in traces
         ]
@@ -175,7 +177,7 @@ class ComparedText:
             label = _("difference, bits; blue: {first} expected it more; orange: {second} did")
             label = label.format(first=traces[0].model_name, second=traces[1].model_name)
             bits = self.comparison.difference()
-            texts.append(dashboard.painted(text, bits, DIFFERENCE, label, "versus", said=_("difference")))
+            texts.append(dashboard.colour_text(text, bits, DIFFERENCE, label, "versus", name=_("difference")))
         return texts
 
     def _render_continuations(self, at: int) -> None:
@@ -185,7 +187,8 @@ class ComparedText:
         # No character of a continuation is compared, so all have the palette's middle colour.
         uncoloured = np.full(CONTINUATION_CHARS, MIDDLE_LEVEL, np.uint8)
         texts = [
-            dashboard.Text(
+            dashboard.ColouredText(
+                # The same seed for all: where two continuations part, the networks differ, not the chance.
                 sampling.resume(trace, at + 1, **continuation_options(self.view)),
                 uncoloured,
                 "versus",
@@ -206,7 +209,7 @@ class ChangeLetter(ChangeWay):
     @fragment
     def render(self) -> None:
         view = self.view
-        at = cursor(dashboard.asked(LETTER_KEY), view, len(view.text) // 4)
+        at = cursor(dashboard.take_request(LETTER_KEY), view, len(view.text) // 4)
         left, right = st.columns([1, 2], vertical_alignment="bottom")
         with left:
             letter = self._render_letter(at)
@@ -244,7 +247,7 @@ class ChangeLetter(ChangeWay):
         bits = first.bits[: len(self.view.text)]
         dashboard.mount(
             LETTER_KEY,
-            texts=[dashboard.painted(self.view.text, bits, BITS, label, said=_("difference in bits"))],
+            texts=[dashboard.colour_text(self.view.text, bits, BITS, label, name=_("difference in bits"))],
             panels=[
                 render_finding.finding_panel(panel, height=300, width=3)
                 for panel in first.panels(other_perturbations)

@@ -22,7 +22,7 @@ from rnnviz.lab.pages.inside.page_view import MAX_TEXT_CHARS, PageView
 from rnnviz.lab.pages.inside.search_texts import PAGE, Source
 from rnnviz.networks.progress import Progress
 from rnnviz.text.characters import normalise
-from rnnviz.ui.jobs.pending import PATIENCE, Pending, ask
+from rnnviz.ui.jobs.pending import BAR_AFTER_S, Pending, ask
 from rnnviz.ui.jobs.store import Key
 
 R = TypeVar("R")
@@ -52,6 +52,7 @@ class ResultRequest(Generic[R]):
 
     def render(self) -> R | None:
         """Draw the button, the progress or the error that stands for the result; return the result."""
+        # Before the first press alone: a job that failed or was cancelled says so, and how to begin again.
         if self.result is None and self.pending.job is None and self.button is not None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(
@@ -92,7 +93,7 @@ class Computation(Generic[R]):
     run: Callable[..., Any]
     max_chars: int = MAX_TEXT_CHARS
     shared: bool = False
-    patience: float = PATIENCE
+    patience: float = BAR_AFTER_S
 
     def request(
         self,

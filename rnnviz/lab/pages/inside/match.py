@@ -68,9 +68,9 @@ class MatchPart(PagePart):
 
     @fragment
     def render(self) -> None:
-        ask = dashboard.asked(KEY)
-        at = cursor(ask, self.view, None)
-        passage = self._find_passage(ask)
+        request = dashboard.take_request(KEY)
+        at = cursor(request, self.view, None)
+        passage = self._find_passage(request)
         controls = self._render_controls(passage[1] - passage[0])
         pattern = self._find_pattern(passage, controls)
         self._render_text(pattern, passage, at)
@@ -86,12 +86,12 @@ class MatchPart(PagePart):
         if source is not None and searched is not None:
             MatchSearch(self.view, source, searched, passage, controls).render()
 
-    def _find_passage(self, ask: dashboard.Ask) -> tuple[int, int]:
+    def _find_passage(self, request: dashboard.DashboardRequest) -> tuple[int, int]:
         """Start and stop of the selected passage; before a selection, those of the last word, if possible of
         one that occurs twice; in a text without words, the last character's.
         """
         text = self.view.text
-        selected = ask.span(len(text))
+        selected = request.span(len(text))
         if selected is not None:
             SPAN.request(selected)
         words_found = list(re.finditer(r"\b\w{3,10}\b", text))
@@ -172,12 +172,12 @@ class MatchPart(PagePart):
         panel = pattern.along(states, (scale.kind, scale.low, scale.high))
         dashboard.mount(
             KEY,
-            texts=[dashboard.painted(view.text, on_shares, SHARE, label)],
+            texts=[dashboard.colour_text(view.text, on_shares, SHARE, label)],
             panels=[render_finding.finding_panel(panel, height=260)],
             at=at,
             spans=[passage],
             select=True,
-            scale=dashboard.ends(SHARE),
+            scale=dashboard.legend_ends(SHARE),
         )
 
 
@@ -216,6 +216,7 @@ class MatchSearch:
     @property
     def _arguments(self) -> dict[str, Any]:
         """What the matches depend on, beside the network and the source."""
+        # A passage is two numbers: in another text the same two are another pattern, and another result.
         text_mark = store.checksum(self.view.text)
         return {"text_mark": text_mark, "passage": self.passage, "layer": self.view.layer, **self.controls}
 
@@ -232,6 +233,7 @@ class MatchSearch:
         ) -> Any:
             return self.searched.elsewhere(trace, *passage, progress=progress, **controls)
 
+        # No characters: the text is in `searched` already, so the job doesn't read the source again.
         computation = Computation[Matches]("matches", lambda: _("Searching the text"), search, max_chars=0)
         return computation.render(self.view, self.source, self._make_button(), **self._arguments)
 
@@ -298,22 +300,22 @@ class MatchSearch:
 
     def _render_matches(self, matches: Matches) -> None:
         # Looking at a match changes the text in view and reruns the page, before the rows are drawn.
-        picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
+        picked = dashboard.take_request(ROWS).pick(len(matches.found), "text")
         if picked is not None:
             _look_at(self.searched.text, matches.found[picked])
         dashboard.mount(
             ROWS,
             texts=[_match_row(matches, match, number) for number, match in enumerate(matches.found)],
             quiet=True,
-            scale=dashboard.ends(SHARE),
+            scale=dashboard.legend_ends(SHARE),
         )
 
 
-def _match_row(matches: Matches, match: Match, number: int) -> dashboard.Text:
+def _match_row(matches: Matches, match: Match, number: int) -> dashboard.ColouredText:
     length = count(len(match))
     units_on = {"overlap": count(match.overlap), "all": count(len(matches.pattern))}
     begin = len(match.before)
-    return dashboard.Text(
+    return dashboard.ColouredText(
         match.before + match.text + match.after,
         SHARE.levels(np.array(match.on)),
         palette=SHARE.kind,
@@ -330,8 +332,10 @@ def _look_at(text: str, match: Match) -> None:
     # The text in view is cut from the source: shifted back where the source ends too soon after the match.
     start = max(0, min(match.start - CHARS_BEFORE_MATCH, len(text) - MAX_TEXT_CHARS))
     stop = min(len(text), start + MAX_TEXT_CHARS)
+    # A match may be longer than the field holds: what is selected ends where the text in view ends.
     span = match.start - start, min(match.stop, stop) - start
     TEXT.request(text[start:stop])
     SPAN.request(span)
+    # The cursor was a place in the text that is left.
     AT.request(None)
     st.rerun()

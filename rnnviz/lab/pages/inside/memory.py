@@ -45,7 +45,7 @@ from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import dashboard, render_finding
-from rnnviz.ui.shell.dashboard import DashboardPanel, Text, ends, painted
+from rnnviz.ui.shell.dashboard import ColouredText, DashboardPanel, colour_text, legend_ends
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.fields import Field
 
@@ -160,8 +160,9 @@ class MemoryPart(PagePart):
 
 def find_chosen_character(view: PageView, *keys: str) -> int:
     """The index of the chosen character, after any asks of the dashboards `keys`."""
+    # Each board holds its own click, and a part of the page may have two boards.
     for key in keys:
-        cursor(dashboard.asked(key), view, None)
+        cursor(dashboard.take_request(key), view, None)
     # Without one: two thirds into the picture, where much can be seen to its left.
     return AT.get() or min(len(view.text), PICTURE_CHARS) * 2 // 3
 
@@ -279,7 +280,7 @@ class ConnectedText:
         )
         self._render_attribution(at)
 
-    def _shares_text(self, name: str, network: NetworkGradients, at: int) -> Text:
+    def _shares_text(self, name: str, network: NetworkGradients, at: int) -> ColouredText:
         label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
         predicted = visible(self.target or self.view.text[at])
         label = label.format(model=name, c=predicted, n=f"{at + 1:,}")
@@ -306,7 +307,7 @@ class ConnectedText:
             )
 
 
-def _contribution_texts(view: PageView, contributions: Contributions) -> list[Text]:
+def _contribution_texts(view: PageView, contributions: Contributions) -> list[ColouredText]:
     label = _("gradient, %: each character's share, without a sign")
     texts = [_paint_shares(view, contributions.row.shares, label, _("gradient, %"))]
     # Where the integral's steps were too coarse to add up, its numbers would mislead.
@@ -318,19 +319,21 @@ def _contribution_texts(view: PageView, contributions: Contributions) -> list[Te
     return texts
 
 
-def _paint_shares(view: PageView, found_shares: Array, label: str, values_name: str) -> Text:
+def _paint_shares(view: PageView, found_shares: Array, label: str, values_name: str) -> ColouredText:
     """The text coloured by each character's share in one prediction."""
     shares = _pad(view, found_shares)
     # The logarithm of a share of 0 is −∞, which gets the lowest colour.
     with np.errstate(divide="ignore"):
         levels = CONNECTED.levels(np.log10(np.nan_to_num(shares)))
-    return Text(view.text, levels, "sequential", label, 100 * shares, said=values_name)
+    return ColouredText(view.text, levels, "sequential", label, 100 * shares, name=values_name)
 
 
-def _paint_attribution(view: PageView, attribution: Attribution, label: str, values_name: str) -> Text:
+def _paint_attribution(
+    view: PageView, attribution: Attribution, label: str, values_name: str
+) -> ColouredText:
     """The text coloured by an attribution, in nats a character."""
     nats = _pad(view, attribution.values, attribution.first)
-    return Text(view.text, NATS.levels(np.nan_to_num(nats)), "versus", label, nats, said=values_name)
+    return ColouredText(view.text, NATS.levels(np.nan_to_num(nats)), "versus", label, nats, name=values_name)
 
 
 def _pad(view: PageView, values: Array, first: int = 0) -> Array:
@@ -351,8 +354,10 @@ class GateSection:
     def render(self) -> None:
         view = self.view
         st.subheader(_("Gates"), anchor=False)
+        # All quantities but H, the first: an LSTM's C too, which the gates write.
         names = {name: quantity_names()[name] for name in CELLS[view.cell].quantities[1:]}
         gate = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
+        # Until the longer text has been read, the gates on the page's own, which takes a moment.
         gates = self._measure_longer_text() or remember(
             view.key("gates", view.layer), lambda: units.gates(view.trace, layer=view.layer)
         )
@@ -361,13 +366,13 @@ class GateSection:
         label = _("{gate}, mean of all units").format(gate=names[gate])
         dashboard.mount(
             GATES_KEY,
-            texts=[painted(view.text, values.mean(axis=1), view.scale(gate), label)],
+            texts=[colour_text(view.text, values.mean(axis=1), view.scale(gate), label)],
             panels=[
                 self._gate_panel(gate, names[gate], values),
                 *(render_finding.finding_panel(panel, height=330, width=3) for panel in gates.panels()),
             ],
             at=find_chosen_character(view, GATES_KEY),
-            scale=ends(view.scale(gate)),
+            scale=legend_ends(view.scale(gate)),
         )
 
     def _measure_longer_text(self) -> Gates | None:

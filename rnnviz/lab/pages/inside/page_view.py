@@ -26,7 +26,7 @@ from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.shell import error_messages, model_cache
 from rnnviz.ui.shell.address import unpack_text
-from rnnviz.ui.shell.dashboard import Ask, DashboardPanel
+from rnnviz.ui.shell.dashboard import DashboardPanel, DashboardRequest
 from rnnviz.ui.shell.fields import Field
 from rnnviz.ui.shell.model_cache import ModelContext
 
@@ -130,15 +130,15 @@ class PagePart:
         raise NotImplementedError
 
 
-def cursor(ask: Ask, view: PageView, otherwise: T) -> int | T:
-    """The index of the character chosen in all parts of the page: the ask's, else the last one.
+def cursor(request: DashboardRequest, view: PageView, otherwise: T) -> int | T:
+    """The index of the character chosen in all parts of the page: the request's, else the last one.
 
     `otherwise` if none has been chosen.
     """
     # The cursor is one field for all boards: a click in one is seen in all at their next drawing.
-    asked_position = ask.position(len(view.text))
-    if asked_position is not None:
-        AT.request(asked_position)
+    requested = request.position(len(view.text))
+    if requested is not None:
+        AT.request(requested)
     at = AT.resolve(range(len(view.text)))
     return otherwise if at is None else at
 

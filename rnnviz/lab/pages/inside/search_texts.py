@@ -150,7 +150,7 @@ class SourcePicker:
 
     @property
     def _uploader_key(self) -> str:
-        return clear_data.fresh(f"{self.key}.file")
+        return clear_data.upload_key(f"{self.key}.file")
 
     def render(self) -> Source | None:
         """Draw the choice, with the uploader of a file. Returns the source, as `selected`."""

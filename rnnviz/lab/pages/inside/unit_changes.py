@@ -107,11 +107,12 @@ class ChangedText:
         dashboard.mount(
             self.key,
             texts=[
-                dashboard.painted(self.text, self.gained, DIFFERENCE, text_label, "versus", said=gain),
-                dashboard.Text(
+                dashboard.colour_text(self.text, self.gained, DIFFERENCE, text_label, "versus", name=gain),
+                # Not linked: continuations are other texts, in which the page's cursor has no place.
+                dashboard.ColouredText(
                     plain, mark_difference(plain, changed), "sequential", plain_label, linked=False
                 ),
-                dashboard.Text(
+                dashboard.ColouredText(
                     changed, mark_difference(changed, plain), "sequential", changed_label, linked=False
                 ),
             ],

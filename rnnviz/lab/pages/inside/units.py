@@ -131,6 +131,7 @@ def _search_text(
         )
         # The more targets are tried, the more of them a unit follows by chance: Holm asks more of each.
         family = iter(holm([search for search in searched if search is not None]))
+        # None keeps its place: a target that the text doesn't have is no comparison, and not in the family.
         searched = [search and next(family) for search in searched]
     return [
         SearchAnswer(search or search_result.Unanswered(target), _means(traced, target, layer, quantity))
@@ -163,6 +164,7 @@ def _probe_text(
         share = 0.4 / len(networks)
         traced = trace_long_text(network, text, part(progress, share * number, share * (number + 1)))
         searchers.append(Searcher(traced, layer=layer, quantity=quantity))
+    # All networks have read the same characters, so the last one's text serves for the target.
     target = _target(question, unclosed, traced.text)
     searcher, *copies = searchers
     rest = part(progress, 0.4, 1.0)
@@ -234,7 +236,7 @@ class UnitsPart(PagePart):
 
     def _take_choices(self) -> None:
         """Take a click on the search's ranking, and the unit that the address names."""
-        clicked = dashboard.asked(FOUND_KEY).pick(self.view.H, "ranking")
+        clicked = dashboard.take_request(FOUND_KEY).pick(self.view.H, "ranking")
         if clicked is not None:
             UNIT.request(clicked)
         if LAYER.get() != self.view.layer:
@@ -279,6 +281,7 @@ class UnitsPart(PagePart):
         return unit or 0
 
 
+# A callback: Streamlit runs it before the script, so that one run draws all three fields anew.
 def _choose_named_unit(finding: Recorded) -> None:
     UNIT.request(finding.unit)
     QUANTITY.request(finding.quantity)
@@ -294,6 +297,7 @@ class TargetControls:
     view: PageView
     spans: tuple[tuple[int, int], ...]
 
+    # Frozen, and yet cached: `cached_property` writes into the instance's `__dict__`, past `__setattr__`.
     @cached_property
     def target(self) -> str:
         return TARGET.resolve(self.labels, self._usual_target)
@@ -419,6 +423,7 @@ class TargetSearch:
         if source is None or not self._questions:
             return None
         # The page's own text is short and searched at once; so is a text that a proposal's button has named.
+        # Popped, as the button searches once: a second look in this run would not find it, hence the cache.
         button: StartButton | None = None
         if source.kind != OWN_TEXT and not st.session_state.pop(search_texts.SEARCH_NOW, False):
             cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
@@ -521,6 +526,7 @@ class TargetSearch:
             return 0
 
         def search() -> int:
+            # The text may lack the target, and a reader's pattern may be no regular expression: then unit 0.
             with suppress(RnnvizError):
                 target = _target(question, view.unclosed, view.text)
                 searcher = Searcher(view.trace, layer=view.layer, quantity=self.quantity)
@@ -633,11 +639,11 @@ class UnitCard:
     ) -> None:
         """Draw the text coloured by the unit or direction, its card's panels, and a heat map of all units."""
         view = self.view
-        ask = dashboard.asked(CARD_KEY)
+        request = dashboard.take_request(CARD_KEY)
         # A selection reruns the whole page, and nothing below is drawn in this run.
-        if (passage := ask.span(len(view.text))) is not None:
+        if (passage := request.span(len(view.text))) is not None:
             _select_passage(passage)
-        at = cursor(ask, view, None)
+        at = cursor(request, view, None)
         text, scale = self._paint_text()
         # The readout sees the last layer's H alone: of other states no push on a prediction can be told.
         last_layer = view.layer == int(view.model.config.layers) - 1
@@ -651,10 +657,10 @@ class UnitCard:
             at=at,
             spans=self.spans,
             select=True,
-            scale=dashboard.ends(scale),
+            scale=dashboard.legend_ends(scale),
         )
 
-    def _paint_text(self) -> tuple[dashboard.Text, ColourScale]:
+    def _paint_text(self) -> tuple[dashboard.ColouredText, ColourScale]:
         if self.colouring is not None:
             values, scale = direction.centred_values(self.view, self.colouring.direction)
             label = _("value along {name}, minus its mean").format(name=self.colouring.name)
@@ -662,7 +668,7 @@ class UnitCard:
             values, scale = self._states[:, self.unit], self.view.scale(self.quantity)
             label = _("{quantity} of unit {n}")
             label = label.format(quantity=quantity_names()[self.quantity], n=self.unit)
-        return dashboard.painted(self.view.text, values, scale, label), scale
+        return dashboard.colour_text(self.view.text, values, scale, label), scale
 
     def _pushes_panel(self, at: int | None) -> Panel:
         """The panel of the characters whose probability the unit, or a direction, raises and lowers most.
@@ -674,6 +680,7 @@ class UnitCard:
         pushing = self.unit if self.colouring is None else self.colouring.direction
         value = 1.0
         if at is not None:
+            # The state from which the next character is predicted, that of the last layer.
             state = self.view.trace.hidden[at, -1]
             value = float(state[pushing] if isinstance(pushing, int) else pushing.along(state))
         title = words("unit.pushes" if at is None else "unit.pushes-at", name=name, v=Number(value, digits=2))
@@ -687,9 +694,9 @@ class UnitCard:
                 texts = [self._place_text(place) for place in places]
                 dashboard.mount(f"inside.{name}", texts=texts, quiet=True)
 
-    def _place_text(self, place: Context) -> dashboard.Text:
+    def _place_text(self, place: Context) -> dashboard.ColouredText:
         scale = self.view.scale(self.quantity)
-        return dashboard.Text(
+        return dashboard.ColouredText(
             place.text,
             scale.levels(place.values),
             palette=scale.kind,

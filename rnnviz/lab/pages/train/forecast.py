@@ -22,7 +22,7 @@ from rnnviz.page.formatting import duration
 from rnnviz.ui.jobs import pending, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Job
+from rnnviz.ui.jobs.worker import END_STATES, Job
 
 log = logging.getLogger("rnnviz")
 
@@ -118,9 +118,9 @@ def rough_size(count: int) -> str:
 
 
 def _waiting(job: Job) -> str:
-    if job.state in OVER:
+    if job.state in END_STATES:
         st.rerun()  # the speed is known
-    before = job.of.places.before(job)
+    before = job.owner.slots.jobs_ahead(job)
     if before is None:
         return _("measuring its speed …")
-    return _("its speed will be measured: {place}").format(place=pending.place(before))
+    return _("its speed will be measured: {place}").format(place=pending.queue_position(before))

@@ -102,13 +102,13 @@ def _fetched(info: corpora.CorpusInfo) -> TrainingText | None:
                 licence=plain(info.licence),
             )
         )
-        if not shared.fetched(info):
+        if not shared.offer_download(info):
             return None
     return _corpus_text(info.name)
 
 
 def _uploaded() -> TrainingText | None:
-    state, key = st.session_state, clear_data.fresh("train-file")
+    state, key = st.session_state, clear_data.upload_key("train-file")
     file = st.file_uploader(
         _("A text file"),
         key=key,

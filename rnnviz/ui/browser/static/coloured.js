@@ -57,9 +57,9 @@ function highlight(name) {
  * The style sheet of highlights, for the text's shadow root. It has colours, not CSS variables, which some browsers
  * don't resolve in highlights.
  * @param {Record<string, (string | [behind: string, letter: string])[]>} scales colours by scale, with or without the letter's
- * @param {Record<"background" | "muted" | "came" | "pinned" | "cursor", string>} theme
+ * @param {Record<"background" | "muted" | "actual" | "pinned" | "cursor", string>} theme
  */
-export function rules(scales, { background, muted, came, pinned, cursor }) {
+export function rules(scales, { background, muted, actual, pinned, cursor }) {
   const rule = (/** @type {string} */ name, /** @type {string} */ look) =>
     `::highlight(ct-${name}) { ${look} }`;
   const colours = Object.entries(scales).flatMap(([name, all]) =>
@@ -71,7 +71,7 @@ export function rules(scales, { background, muted, came, pinned, cursor }) {
   return [
     ...colours,
     rule("break", `color: ${muted}`),
-    rule("unknown", `text-decoration: underline wavy 1.5px ${came}; text-underline-offset: 3px`),
+    rule("unknown", `text-decoration: underline wavy 1.5px ${actual}; text-underline-offset: 3px`),
     rule("passage", `text-decoration: underline 3px ${pinned}`),
     rule("pin", `background-color: ${pinned}; color: ${background}`),
     rule("point", `background-color: ${cursor}; color: ${background}`),

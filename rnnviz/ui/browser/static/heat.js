@@ -122,7 +122,7 @@ export class Heat {
       const x = (t - first + 0.5) * room;
       const unknown = store.isUnknown(t);
       const quiet = mark !== list[t];
-      pen.fillStyle = unknown ? theme.came : quiet ? theme.muted : theme.text;
+      pen.fillStyle = unknown ? theme.actual : quiet ? theme.muted : theme.text;
       pen.fillText(mark.startsWith("U+") ? "�" : mark, x, strip / 2 + 0.5, room * 1.6);
       if (unknown) pen.fillRect(x - room / 2 + 1, strip - 2, room - 2, 1.5);
     }

@@ -45,7 +45,7 @@ export interface Theme {
   ngram: string;
   uniform: string;
   bar: string;
-  came: string;
+  actual: string;
   cursor: string;
   pinned: string;
   diverging: string[];

@@ -24,7 +24,7 @@ from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.ui.browser.component import ASK, Component, presenting_style, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.jobs import model_suggestion
-from rnnviz.ui.jobs.worker import OVER
+from rnnviz.ui.jobs.worker import END_STATES
 from rnnviz.ui.shell import address, model_cache, sidebar
 from rnnviz.ui.shell.address import MAX_TEXT_CHARS, unpack_text
 from rnnviz.ui.shell.error_messages import describe
@@ -122,7 +122,7 @@ def _glance(context: ModelContext, text: str) -> dict[str, object]:
     job = model_suggestion.glance(context.info, text)
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
-    return {"state": "failed" if job.state in OVER else "pending"}
+    return {"state": "failed" if job.state in END_STATES else "pending"}
 
 
 def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, Any], str]:

@@ -19,33 +19,36 @@ from rnnviz.i18n import _
 from rnnviz.networks.contamination import usual, why
 from rnnviz.page.formatting import character_name, percent, rounded, title, titles, together
 from rnnviz.scoring.record import Record
-from rnnviz.scoring.score import Score, averaged, averages, read_apart
-from rnnviz.scoring.totals import of_sum
+from rnnviz.scoring.score import Score, averages, describe_averages, describe_readings
+from rnnviz.scoring.totals import perplexity_from_sum
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.pending import ask
-from rnnviz.ui.jobs.worker import OVER, Job
+from rnnviz.ui.jobs.worker import END_STATES, Job
 from rnnviz.ui.pages.perplexity import scoring_jobs, text_sources
-from rnnviz.ui.pages.perplexity.model_comparison import AUTOMATIC, Second
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import STOPPED, Text
+from rnnviz.ui.pages.perplexity.model_comparison import MAX_AUTOMATIC_SIZE, SecondModel
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import STOPPED, InputText
 from rnnviz.ui.shell import model_cache, sidebar
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
 from rnnviz.ui.shell.render_finding import finding_markdown
 
-CLOSER = "closer"  # the key of the choice of the text shown in full
-TABLE = "texts"
-PATIENCE = 0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
+TEXT_CHOICE = "closer"  # the key of the choice of the text shown in full
+TEXT_TABLE = "texts"
+SUGGESTION_WAIT_S = (
+    0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
+)
 
 
-def show(context: ModelContext, text: Text, scored: Scored, second: Second | None) -> None:
+def show(context: ModelContext, text: InputText, scored: TextScore, second: SecondModel | None) -> None:
     """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
     score, bits = scored.score, usual(context.info.card)
     with st.container(border=True, key="answer"):
-        _lead(context, text, score)
+        _suggest_model(context, text, score)
         number = rounded(score.perplexity)
+        # A long number, such as "98.7 million", has to fit the column.
         st.html(f"<style>{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
         large, rest = st.columns([3, 8], vertical_alignment="top", gap="medium")
         with large:
@@ -54,128 +57,142 @@ def show(context: ModelContext, text: Text, scored: Scored, second: Second | Non
                 number,
                 help=_("exp of the average surprisal per character. Every character counts."),
             )
-        beside = None
-        if second is not None and (theirs := second.found.value) is not None:
-            beside = (second.name, theirs.score.perplexity)
-            said = _("**{perplexity}** with {model}")
-            large.markdown(said.format(perplexity=rounded(beside[1]), model=plain(second.name)))
+        second_mark = None
+        if second is not None and (second_score := second.result.value) is not None:
+            second_mark = (second.name, second_score.score.perplexity)
+            second_line = _("**{perplexity}** with {model}")
+            large.markdown(second_line.format(perplexity=rounded(second_mark[1]), model=plain(second.name)))
         with rest:
-            said_of_it = [(one, sentences.level(one)) for one in score.sentences()]
-            if second is not None and (theirs := second.found.value) is not None:
-                readings = [(title(context.info), score.reading), (second.name, theirs.score.reading)]
-                said_of_it += [(one, sentences.level(one)) for one in read_apart(readings)]
-            st.markdown("  \n".join(finding_markdown(one) for one, level in said_of_it if level == "said"))
+            sentence_levels = [(sentence, sentences.level(sentence)) for sentence in score.sentences()]
+            if second is not None and (second_score := second.result.value) is not None:
+                readings = [(title(context.info), score.reading), (second.name, second_score.score.reading)]
+                sentence_levels += [
+                    (sentence, sentences.level(sentence)) for sentence in describe_readings(readings)
+                ]
+            st.markdown(
+                "  \n".join(
+                    finding_markdown(sentence) for sentence, level in sentence_levels if level == "said"
+                )
+            )
             # A uniform guess is |V|, as on all pages; a sentence above has the cost of unknown characters.
             typical = None if bits is None else 2.0**bits
-            st.html(scale(score.perplexity, context.model.vocabulary.size, typical, beside))
-            if second is not None and beside is None:
-                second.found.show("second")
-            if text.most is not None:
-                _cut(text)
-            for one, level in said_of_it:  # cautions before the number is quoted, a line each
-                if one.code.startswith("score.rewriting."):
-                    _rewriting(context, text, score, one)
+            st.html(scale(score.perplexity, context.model.vocabulary.size, typical, second_mark))
+            if second is not None and second_mark is None:
+                second.result.show("second")
+            if text.stopped_at is not None:
+                _note_stopped(text)
+            for sentence, level in sentence_levels:  # cautions before the number is quoted, a line each
+                if sentence.code.startswith("score.rewriting."):
+                    _offer_rewriting(context, text, score, sentence)
                 elif level in ("aside", "hint"):
-                    st.caption(finding_markdown(one))
+                    st.caption(finding_markdown(sentence))
                 if level == "caution":
-                    st.warning(finding_markdown(one), icon=":material/history_edu:")
+                    st.warning(finding_markdown(sentence), icon=":material/history_edu:")
             if text.first:
                 label = _("Use the text as it came")
-                st.button(label, key="restore", on_click=text_sources.restore, args=(text.first,))
+                st.button(label, key="restore", on_click=text_sources.undo_rewriting, args=(text.first,))
             if format_of(text.name) is not None:
-                said = _(
+                table_note = _(
                     "This table was read as plain text; this command scores its column *text* row by row:"
                 )
-                row_by_row(context, text, said)
+                row_by_row(context, text, table_note)
         _details(text, scored)
 
 
-def row_by_row(context: ModelContext, text: Text, said: str) -> None:
-    """Draw `said` of a table, and the command that scores its rows."""
-    st.markdown(said)
+def row_by_row(context: ModelContext, text: InputText, sentence: str) -> None:
+    """Draw a `sentence` on a table, and the command that scores its rows."""
+    st.markdown(sentence)
     model = context.info.path.stem
     command = ["python", "-m", "rnnviz", "perplexity", text.name, "--model", model, "--column", "text"]
     st.code(shlex.join(command), "bash", wrap_lines=True)
 
 
-def _foreign(context: ModelContext, score: Score) -> bool:
+def _is_foreign(context: ModelContext, score: Score) -> bool:
     return bool(why(context.info.card, score.characters, score.unknown, score.bits_per_character))
 
 
-def _lead(context: ModelContext, text: Text, score: Score) -> None:
+def _suggest_model(context: ModelContext, text: InputText, score: Score) -> None:
     """Draw a note if the text is foreign to the chosen model, and a button for a network that reads it much
     better; otherwise nothing.
     """
-    foreign = _foreign(context, score)
-    beginning = text.beginning(model_suggestion.READ, score.encoding)
-    job = model_suggestion.glance(context.info, beginning, PATIENCE if foreign else 0.0)
-    if job.state not in OVER:
-        _watch(job)
-    found, said = job.result, []
+    foreign = _is_foreign(context, score)
+    beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
+    job = model_suggestion.glance(context.info, beginning, SUGGESTION_WAIT_S if foreign else 0.0)
+    if job.state not in END_STATES:
+        _rerun_after(job)
+    suggestion, parts = job.result, []
     if foreign:
-        said.append(
+        parts.append(
             _("**{model} hasn't learnt this kind of text.**").format(model=plain(title(context.info)))
         )
-    if found is None or found.name is None:
-        if foreign and found is not None:
-            said.append(_("No other network here reads it better."))
-        if said:
-            st.markdown(together(said))
+    if suggestion is None or suggestion.name is None:
+        if foreign and suggestion is not None:
+            parts.append(_("No other network here reads it better."))
+        if parts:
+            st.markdown(together(parts))
         return
-    name = titles(model_cache.list_models()[0]).get(found.name, found.name)
-    said.append(
+    name = titles(model_cache.list_models()[0]).get(suggestion.name, suggestion.name)
+    parts.append(
         _("{name} predicts the beginning of this text best: perplexity {other}, not {own}.").format(
-            name=plain(name), other=_rounded(found.bits), own=_rounded(found.own)
+            name=plain(name),
+            other=_perplexity_text(suggestion.bits),
+            own=_perplexity_text(suggestion.own_bits),
         )
     )
-    said += map(finding_markdown, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
+    parts += map(
+        finding_markdown,
+        describe_readings([*zip((title(context.info), name), suggestion.read_as, strict=True)]),
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(together(said), width="content")
+        st.markdown(together(parts), width="content")
         st.button(
             _("Use {name}?").format(name=plain(name)),
             key="perplexity.better",
             type="primary" if foreign else "secondary",
             on_click=sidebar.MODEL.request,
-            args=(found.name,),
+            args=(suggestion.name,),
         )
 
 
-def _rounded(bits: float) -> str:
+def _perplexity_text(bits: float) -> str:
     """Bits per character as a perplexity: beside the page's large number, another unit would confuse."""
-    return rounded(of_sum(bits * math.log(2), 1))
+    return rounded(perplexity_from_sum(bits * math.log(2), 1))
 
 
+# The fragment draws nothing: it looks at the job twice a second, and costs no run of the page until then.
 @st.fragment(run_every=0.5)
-def _watch(job: Job) -> None:
+def _rerun_after(job: Job) -> None:
     """Rerun the page once the other models have read the text."""
-    if job.state in OVER:
+    if job.state in END_STATES:
         st.rerun()
 
 
-def _cut(text: Text) -> None:
+def _note_stopped(text: InputText) -> None:
     """Draw a note that the text was read in part, and a button that reads all of it."""
-    said = _("These are its first {n} characters, where you stopped.").format(n=f"{text.most:,}")
+    note = _("These are its first {n} characters, where you stopped.").format(n=f"{text.stopped_at:,}")
+    # Without its entry the text is a whole one again, whose result is another key's: the page asks for it.
     stopped = st.session_state[STOPPED]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(said, width="content")
+        st.markdown(note, width="content")
         st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity, None))
 
 
-def _rewriting(context: ModelContext, text: Text, score: Score, said: Sentence) -> None:
+def _offer_rewriting(context: ModelContext, text: InputText, score: Score, sentence: Sentence) -> None:
     """Draw the sentence on what the model would gain from a text written in another way, and the button that
     rewrites the text; nothing if it would gain nothing.
     """
-    name, gain = said.code.rpartition(".")[2], ""
-    if text.size <= AUTOMATIC:
-        other = text_sources.rewritten(text, name)
+    name, gain = sentence.code.rpartition(".")[2], ""
+    # Only a short text is read a second time unasked. A long one has the button, without the gain in figures.
+    if text.size <= MAX_AUTOMATIC_SIZE:
+        other = text_sources.rewritten_text(text, name)
         work = partial(scoring_jobs.score_by_other, context.info, other)
-        found = ask(scoring_jobs.plain_key(context.info, other), other.name, work, shared=True)
-        if found.waits and found.job is not None:
-            _watch(found.job)
-        if found.value is None or found.value.perplexity >= score.perplexity:
+        result = ask(scoring_jobs.plain_key(context.info, other), other.name, work, shared=True)
+        if result.waits and result.job is not None:
+            _rerun_after(result.job)
+        if result.value is None or result.value.perplexity >= score.perplexity:
             return
         gain = _("The perplexity would be {other}, not {now}.").format(
-            other=rounded(found.value.perplexity), now=rounded(score.perplexity)
+            other=rounded(result.value.perplexity), now=rounded(score.perplexity)
         )
     label = {
         "composed": _("Compose the accents"),
@@ -183,13 +200,14 @@ def _rewriting(context: ModelContext, text: Text, score: Score, said: Sentence) 
         "plain": _("Use plain dashes and spaces"),
     }[name]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(together([finding_markdown(said), gain]), width="content")
+        st.caption(together([finding_markdown(sentence), gain]), width="content")
         help = _("This changes the text itself.")
+        # All rewritings of a text are kept under its first checksum, so that one click takes them back.
         args = (text.first or text.content, name)
-        st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.rewrite, args=args)
+        st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.request_rewriting, args=args)
 
 
-def _details(text: Text, scored: Scored) -> None:
+def _details(text: InputText, scored: TextScore) -> None:
     """Draw the details, closed at first, but open if the encoding is a guess that the reader should check."""
     score = scored.score
     doubtful = score.certainty == "guessed" or text.encoding is not None
@@ -199,17 +217,17 @@ def _details(text: Text, scored: Scored) -> None:
             column.markdown(f":small[:gray[{label}]]  \n**{value}**", help=about)
         if score.unknown:
             with columns[3], st.popover(_("Show them"), type="tertiary"):
-                _unknown(scored)
-        for one in score.sentences():
-            if sentences.level(one) == "detail":
-                st.caption(finding_markdown(one))
+                _unknown_table(scored)
+        for sentence in score.sentences():
+            if sentences.level(sentence) == "detail":
+                st.caption(finding_markdown(sentence))
         if score.encoding is not None:
             text_sources.encoding_control(text, score.encoding, score.certainty)
 
 
 def _figures(score: Score) -> list[tuple[str, str, str]]:
     """Name, value and explanation of each number beside the perplexity."""
-    known = score.perplexity_known
+    perplexity_known = score.perplexity_known
     return [
         (
             _("Bits per character"),
@@ -234,13 +252,17 @@ def _figures(score: Score) -> list[tuple[str, str, str]]:
         ),
         (
             _("Perplexity without unknown"),
-            "–" if known is None else rounded(known) if score.unknown else _("the same"),
+            "–"
+            if perplexity_known is None
+            else rounded(perplexity_known)
+            if score.unknown
+            else _("the same"),
             _("The perplexity over the known characters alone."),
         ),
     ]
 
 
-def _unknown(scored: Scored) -> None:
+def _unknown_table(scored: TextScore) -> None:
     """Draw the table of characters outside the vocabulary, with counts and code points."""
     st.dataframe(
         {
@@ -263,7 +285,9 @@ def _unknown(scored: Scored) -> None:
 # Several texts.
 
 
-def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Text, Scored]:
+def show_texts(
+    done: Sequence[tuple[InputText, TextScore]], *, all_known: bool
+) -> tuple[InputText, TextScore]:
     """Draw all texts in a sortable table, and their averages. Returns the text to show in full.
 
     `all_known`: whether all texts are scored; the averages wait for that.
@@ -271,19 +295,20 @@ def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Te
     scores = [scored.score for _text, scored in done]
     _table(scores)
     if all_known:
-        found = averages(scores)
+        means = averages(scores)
         about = _(
             "Micro: all {texts} texts as one, so that long texts count more. "
             "Macro: the geometric mean of their perplexities, so that every text counts the same."
         )
-        st.markdown(finding_markdown(averaged(found)), help=about.format(texts=found.texts))
+        st.markdown(finding_markdown(describe_averages(means)), help=about.format(texts=means.texts))
     else:
         st.caption(_("The averages follow when all texts are scored."))
     index = st.selectbox(
         _("Text shown below"),
         range(len(done)),
-        key=CLOSER,
+        key=TEXT_CHOICE,
         width=420,
+        # The session may hold a number beyond a list that has become shorter.
         format_func=lambda i: done[i][0].name if i < len(done) else "",
     )
     return done[min(index or 0, len(done) - 1)]
@@ -293,35 +318,37 @@ def _table(scores: Sequence[Score]) -> None:
     """Draw the table, a row a text; a click on a row shows that text below."""
 
     def go() -> None:
-        cells = st.session_state[TABLE].selection.cells
+        cells = st.session_state[TEXT_TABLE].selection.cells
         if cells and cells[0][0] < len(scores):
-            st.session_state[CLOSER] = cells[0][0]
+            st.session_state[TEXT_CHOICE] = cells[0][0]
 
     column = st.column_config
-    most = max(one.bits_per_character for one in scores)
+    highest_bits = max(score.bits_per_character for score in scores)
     st.caption(_("Click a row to see that text below, or a column head to sort."))
     figures = pd.DataFrame(
         {
-            _("Text"): [one.file for one in scores],
-            _("Perplexity"): [one.perplexity for one in scores],
-            _("Bits per character"): [one.bits_per_character for one in scores],
-            _("Unknown"): [one.unknown / one.characters for one in scores],
-            _("Characters"): [one.characters for one in scores],
+            _("Text"): [score.file for score in scores],
+            _("Perplexity"): [score.perplexity for score in scores],
+            _("Bits per character"): [score.bits_per_character for score in scores],
+            _("Unknown"): [score.unknown / score.characters for score in scores],
+            _("Characters"): [score.characters for score in scores],
         }
     )
     st.dataframe(
         figures.style.format({_("Perplexity"): rounded}),  # sorted as numbers, written as in the answer
         hide_index=True,
         width="stretch",
-        key=TABLE,
+        key=TEXT_TABLE,
         alt=_("The texts with their perplexity; {name} has the lowest.").format(
-            name=min(scores, key=lambda one: one.perplexity).file
+            name=min(scores, key=lambda score: score.perplexity).file
         ),
         on_select=go,
         selection_mode="single-cell",
         column_config={
             _("Text"): column.TextColumn(width="medium"),
-            _("Bits per character"): column.ProgressColumn(format="%.2f", min_value=0.0, max_value=most),
+            _("Bits per character"): column.ProgressColumn(
+                format="%.2f", min_value=0.0, max_value=highest_bits
+            ),
             _("Unknown"): column.NumberColumn(format="percent"),
             _("Characters"): column.NumberColumn(format="localized"),
         },
@@ -346,37 +373,41 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
         marks.append((typical, _("{n}: usual for this model").format(n=rounded(typical)), "typical"))
     if second is not None:
         marks.append((second[1], f"{rounded(second[1])}: {second[0]}", "second"))
-    end = max([2.0, *filter(math.isfinite, [value, guess, *(at for at, _said, _kind in marks)])])
-    guessed, last = _("{n}: uniform guess").format(n=rounded(guess, 0)), ""
+    # An infinite perplexity can't set the line's end; `place` puts it there.
+    end = max([2.0, *filter(math.isfinite, [value, guess, *(at for at, _label, _kind in marks)])])
+    guess_label, last_label = _("{n}: uniform guess").format(n=rounded(guess, 0)), ""
+    # Where the uniform guess is the end, its label stands there, and a mark would repeat it.
     if guess < end:
-        marks.append((guess, guessed, "guess"))
+        marks.append((guess, guess_label, "guess"))
     else:
-        last = escape(guessed)
+        last_label = escape(guess_label)
 
     def place(at: float) -> float:
         return 100 * min(math.log(max(at, 1.0)) / math.log(end), 1.0)
 
-    def row(at: float, said: str, kind: str, arrow: str = "▲") -> str:
+    def row(perplexity: float, label: str, kind: str, arrow: str = "▲") -> str:
         # An arrow at its place; the label is on the side with more room, so it never leaves the line.
-        side, left = ("after", place(at)) if place(at) < 50 else ("before", 100 - place(at))
-        said = f"{arrow} {said}" if side == "after" else f"{said} {arrow}"
+        side, left = (
+            ("after", place(perplexity)) if place(perplexity) < 50 else ("before", 100 - place(perplexity))
+        )
+        label = f"{arrow} {label}" if side == "after" else f"{label} {arrow}"
         edge = "left" if side == "after" else "right"
         style = f"{edge}:{left:.2f}%;max-width:{100 - left:.2f}%"
-        return f"<div class='row'><span class='{kind} {side}' style='{style}'>{escape(said)}</span></div>"
+        return f"<div class='row'><span class='{kind} {side}' style='{style}'>{escape(label)}</span></div>"
 
-    here = (value, _("this text"), "here")
+    this_text = (value, _("this text"), "here")
     ticks = "".join(
-        f"<i class='{kind}' style='left:{place(at):.2f}%'></i>" for at, _s, kind in (*marks, here)
+        f"<i class='{kind}' style='left:{place(at):.2f}%'></i>" for at, _s, kind in (*marks, this_text)
     )
     label = _(
         "On a line from 1, always certain, to {guess}, a uniform guess, this text stands at {n}."
     ).format(n=rounded(value), guess=rounded(guess, 0))
-    first = escape(_("1: always certain"))
+    first_label = escape(_("1: always certain"))
     return (
-        f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(*here, '▼')}"
+        f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(*this_text, '▼')}"
         f"<div class='line'><b style='width:{place(value):.2f}%'></b>{ticks}</div>"
         f"{''.join(row(*mark) for mark in marks)}"
-        f"<div class='ends'><span>{first}</span><span>{last}</span></div>"
+        f"<div class='ends'><span>{first_label}</span><span>{last_label}</span></div>"
         "</div>"
     )
 
@@ -403,6 +434,7 @@ _SCALE = f"""
 .rv-scale .line .typical, .rv-scale .line .guess {{ color: inherit; }}
 """
 
+# Filled in by `%` with the number's size, so the scale's own percent signs are doubled.
 _STYLE = (
     _SCALE.replace("%", "%%")
     + """
@@ -413,12 +445,14 @@ _STYLE = (
 )
 
 
-ROWS = 200
+# Rows of the sum's table: enough to follow it. "Download" has them all.
+MAX_SUM_ROWS = 200
 
 
-def show_calculation(context: ModelContext, scored: Scored) -> None:
+def show_calculation(context: ModelContext, scored: TextScore) -> None:
     """Draw the formula with its numbers, the sum's first rows, and explanations."""
     score = scored.score
+    # From the perplexity, not from the record: that may have made room for other texts.
     n, total = score.characters, math.log(score.perplexity) * score.characters
     st.markdown(
         _(
@@ -451,12 +485,13 @@ def first_rows(record: Record, n: int) -> None:
     """Draw a table of the first characters, each with its probability, its surprisal in nats, and the sum so
     far.
     """
-    shown, number = min(n, ROWS), st.column_config.NumberColumn
-    nll = record.read("nll", 0, shown).astype(np.float64)
+    count, number = min(n, MAX_SUM_ROWS), st.column_config.NumberColumn
+    # Stored in 32 bits, but added up in 64: the last row of a short text is the sum above.
+    nll = record.read("nll", 0, count).astype(np.float64)
     st.dataframe(
         {
-            "t": range(1, shown + 1),
-            _("character"): [visible(c) for c in record.text(0, shown)],
+            "t": range(1, count + 1),
+            _("character"): [visible(c) for c in record.text(0, count)],
             "P": np.exp(-nll),
             "−ln P": nll,
             _("sum so far"): np.cumsum(nll),
@@ -470,14 +505,14 @@ def first_rows(record: Record, n: int) -> None:
             _("sum so far"): number(format="%.4f"),
         },
     )
-    if shown < n:
-        said = _("The first {shown} of {n} rows. “Download” has all of them.")
+    if count < n:
+        caption = _("The first {shown} of {n} rows. “Download” has all of them.")
     else:
-        said = _("These are all rows. The fourth column adds up to the sum above.")
-    st.caption(said.format(shown=f"{shown:,}", n=f"{n:,}"))
+        caption = _("These are all rows. The fourth column adds up to the sum above.")
+    st.caption(caption.format(shown=f"{count:,}", n=f"{n:,}"))
 
 
-def calculation_facts(context: ModelContext, scored: Scored, total: float) -> None:
+def calculation_facts(context: ModelContext, scored: TextScore, total: float) -> None:
     score = scored.score
     lines = [
         _("**The sum** is {nats} nats, or {bits} bits. One nat is 1 / ln 2 = 1.4427 bits.").format(

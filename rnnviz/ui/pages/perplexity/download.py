@@ -20,16 +20,17 @@ from rnnviz.page.formatting import size
 from rnnviz.scoring.score import Score
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
 
-MOST = 5_000_000  # characters of a text whose table the browser can download, at most
+# Characters of a text whose table the browser can download, at most: the server makes the file in memory.
+MAX_TABLE_CHARS = 5_000_000
 
 
-def show(scores: Sequence[Score], text: Text, scored: Scored) -> None:
+def show(scores: Sequence[Score], text: InputText, scored: TextScore) -> None:
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
         button(_("Results as JSON"), lambda: as_json(scores).encode(), "perplexity.json", "application/json")
@@ -43,7 +44,7 @@ def show(scores: Sequence[Score], text: Text, scored: Scored) -> None:
     )
 
 
-def _characters(text: Text, scored: Scored) -> None:
+def _characters(text: InputText, scored: TextScore) -> None:
     st.markdown(
         _("**Every character of {name}**: position, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.score.file)
@@ -63,12 +64,12 @@ def _characters(text: Text, scored: Scored) -> None:
         export.per_character(scored.record, out, kind)
         return out.getvalue()
 
-    if scored.score.characters > MOST:
+    if scored.score.characters > MAX_TABLE_CHARS:
         st.info(
             _(
                 "For more than {most} characters, write straight to a file in a terminal: "
                 "`python -m rnnviz perplexity FILE --model {model} --per-character out.parquet`"
-            ).format(most=f"{MOST:,}", model=scored.score.model),
+            ).format(most=f"{MAX_TABLE_CHARS:,}", model=scored.score.model),
             icon=":material/terminal:",
         )
     else:
@@ -85,6 +86,7 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
 
     `name` is the file's name, `kind` its MIME type.
     """
+    # "ignore": a download needs no run of the page. Streamlit calls `make` at the click, on another thread.
     key = f"take-{label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 
@@ -98,22 +100,24 @@ def as_json(scores: Sequence[Score]) -> str:
     return json.dumps([score.to_json() for score in scores], indent=1, ensure_ascii=False)
 
 
-def show_compressed(context: ModelContext, text: Text, scored: Scored) -> None:
+def show_compressed(context: ModelContext, text: InputText, scored: TextScore) -> None:
     """Draw the button that compresses and decompresses the text; then the file's size beside the predicted
     and the original one.
     """
     score, model = scored.score, context.model
-    promised = math.ceil(score.bits_per_character * score.characters / 8)
+    # Whole bytes: 9 bits take two.
+    predicted = math.ceil(score.bits_per_character * score.characters / 8)
     st.markdown(
         _(
             "A good prediction saves space: a likely character takes few bits, an unlikely one many. "
             "At {bits} bits per character, this text should fit in **{size}**. Compress it and see."
-        ).format(bits=f"{score.bits_per_character:.3f}", size=size(promised))
+        ).format(bits=f"{score.bits_per_character:.3f}", size=size(predicted))
     )
     if find_spec("constriction") is None:
-        said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
-        st.caption(said.format(command=f"`{install('compress')}`"))
+        message = _("Compressing needs constriction, which is not installed. This brings it: {command}")
+        st.caption(message.format(command=f"`{install('compress')}`"))
         return
+    # The button makes room for the result, so it is drawn into a place that can be emptied.
     place, work = st.empty(), partial(scoring_jobs.compress_text, model, scored)
     label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
     pressed = place.button(label, icon=":material/compress:", type="primary", key="pack")
@@ -122,15 +126,17 @@ def show_compressed(context: ModelContext, text: Text, scored: Scored) -> None:
     if data is None:
         return
     place.empty()
-    more = len(data) - promised
-    off = ngettext("{n} byte from the prediction", "{n} bytes from the prediction", abs(more))
+    excess = len(data) - predicted
+    off = ngettext("{n} byte from the prediction", "{n} bytes from the prediction", abs(excess))
     times = _("{times} times as large").format(times=f"{score.bytes / len(data):.1f}")
     plainly: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
-    one, two, three = st.columns(3)
+    left, middle, right = st.columns(3)
     about = _("Bits per character times characters, divided by 8 and rounded up.")
-    one.metric(_("Predicted by the perplexity, in bytes"), f"{promised:,}", help=about)
-    two.metric(_("Compressed file, in bytes"), f"{len(data):,}", delta=off.format(n=f"{more:+,}"), **plainly)
-    three.metric(_("Text in UTF-8, in bytes"), f"{score.bytes:,}", delta=times, **plainly)
+    left.metric(_("Predicted by the perplexity, in bytes"), f"{predicted:,}", help=about)
+    middle.metric(
+        _("Compressed file, in bytes"), f"{len(data):,}", delta=off.format(n=f"{excess:+,}"), **plainly
+    )
+    right.metric(_("Text in UTF-8, in bytes"), f"{score.bytes:,}", delta=times, **plainly)
     st.caption(
         _(
             "The difference is the file's header and rounding. "

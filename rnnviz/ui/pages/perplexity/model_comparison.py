@@ -15,79 +15,84 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.contamination import MAX_UNKNOWN_SHARE
 from rnnviz.page.formatting import rounded, title, titles
-from rnnviz.scoring.score import Compared, Score, best
+from rnnviz.scoring.score import CostRow, Score, mark_best
 from rnnviz.ui.jobs import model_suggestion, pending
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain, show_errors
 from rnnviz.ui.shell.model_cache import ModelContext
 from rnnviz.ui.shell.render_finding import join_sentences
 
-SECOND = "second"  # the key of the choice of the second model
-AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
-ALL = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
-PATIENCE = 0.5  # seconds that the page waits for results before it shows a progress bar
+SECOND_CHOICE = "second"  # the key of the choice of the second model
+# Bytes or characters of a text, at most, that is measured without a button: what takes long is asked for.
+MAX_AUTOMATIC_SIZE = 300_000
+ALL_REQUESTED = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
+BAR_AFTER_S = 0.5  # seconds that the page waits for results before it shows a progress bar
 
 
 @dataclass(frozen=True)
-class Second:
+class SecondModel:
     """The chosen second model, and its result or the job that makes it."""
 
     info: ModelInfo
-    found: Pending[Scored]
+    result: Pending[TextScore]
 
     @property
     def name(self) -> str:
         return title(self.info)
 
 
-def _others(context: ModelContext) -> dict[str, ModelInfo]:
+def _other_models(context: ModelContext) -> dict[str, ModelInfo]:
     """The other models, by name."""
     return {i.path.stem: i for i in model_cache.list_models()[0] if i.path != context.info.path}
 
 
-def _ordered(context: ModelContext, text: Text, score: Score) -> tuple[list[ModelInfo], list[ModelInfo]]:
+def _order_models(
+    context: ModelContext, text: InputText, score: Score
+) -> tuple[list[ModelInfo], list[ModelInfo]]:
     """The other models: those that know most of the text's characters, the recommended one first; the rest,
     of other scripts.
     """
-    beginning = text.beginning(model_suggestion.READ, score.encoding)
-    found, there = model_suggestion.glance(context.info, beginning).result, _others(context)
-    unknown = {name: model_suggestion.unknown(info, beginning) for name, info in there.items()}
-    order = sorted(there, key=lambda name: (found is None or name != found.name, unknown[name]))
-    most = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
-    near = [there[name] for name in order if unknown[name] <= most]
-    return near, [there[name] for name in order if unknown[name] > most]
+    beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
+    suggestion, models = model_suggestion.glance(context.info, beginning).result, _other_models(context)
+    # A glance at the beginning: the order is there at once, before any model has read the text.
+    unknown = {name: model_suggestion.unknown_share(info, beginning) for name, info in models.items()}
+    order = sorted(models, key=lambda name: (suggestion is None or name != suggestion.name, unknown[name]))
+    # Relative to the best: of a text in a script that none knows well, those that know most still lead.
+    limit = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
+    near = [models[name] for name in order if unknown[name] <= limit]
+    return near, [models[name] for name in order if unknown[name] > limit]
 
 
-def pick_second(context: ModelContext, text: Text, score: Score) -> None:
+def pick_second(context: ModelContext, text: InputText, score: Score) -> None:
     """Draw the choice of the second model, those of the text's script first."""
-    near, far = _ordered(context, text, score)
-    there = {info.path.stem: info for info in (*near, *far)}
+    near, foreign = _order_models(context, text, score)
+    models = {info.path.stem: info for info in (*near, *foreign)}
     st.selectbox(
         _("Compare with a second model"),
-        list(there),
+        list(models),
         index=None,
-        key=SECOND,
+        key=SECOND_CHOICE,
         persist_state="session",
-        format_func=titles(there.values()).__getitem__,
+        format_func=titles(models.values()).__getitem__,
         placeholder=_("No second model"),
         help=_("Its number then stands above. Colours and passages show where one model did better."),
         width=420,
     )
 
 
-def second(context: ModelContext, text: Text) -> Second | None:
+def second_model(context: ModelContext, text: InputText) -> SecondModel | None:
     """The second model with its result on a text, whose job is started; None if none is chosen."""
-    info = _others(context).get(st.session_state.get(SECOND) or "")
-    return None if info is None else Second(info, scoring_jobs.scored(info, text, info.path.stem))
+    info = _other_models(context).get(st.session_state.get(SECOND_CHOICE) or "")
+    return None if info is None else SecondModel(info, scoring_jobs.ask_score(info, text, info.path.stem))
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """A row of the comparison: a model; or a `baseline`, measured with the chosen model's vocabulary."""
 
     name: str
@@ -95,9 +100,12 @@ class Row:
     info: ModelInfo
     baseline: str = ""
 
-    def ask(self, context: ModelContext, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
+    def ask(
+        self, context: ModelContext, text: InputText, scored: TextScore, pressed: bool | None
+    ) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
-        if scored.score.certainty == "guessed":  # another model may guess another encoding
+        # Another model may guess another encoding: then it would read another text.
+        if scored.score.certainty == "guessed":
             text = replace(text, encoding=scored.score.encoding)
         key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
         work: Callable[..., Any] = partial(scoring_jobs.score_by_other, self.info, text)
@@ -106,17 +114,17 @@ class Row:
             work = partial(scoring_jobs.measure_baselines, text, scored.score, context.model.vocabulary)
         return ask(key, name, work, pressed=pressed, patience=0, shared=True)
 
-    def cost(self, found: Pending[Any]) -> Compared | None:
-        """The text's cost under this row; None until `found` has it."""
-        if found.value is None:
+    def cost(self, result: Pending[Any]) -> CostRow | None:
+        """The text's cost under this row; None until `result` has a value."""
+        if result.value is None:
             return None
-        measured: Score | Mapping[str, Compared] = found.value
+        measured: Score | Mapping[str, CostRow] = result.value
         if isinstance(measured, Score):
             return measured.row("model", self.about, self.name)
         return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
-def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
+def show(context: ModelContext, jobs: Jobs, text: InputText, scored: TextScore) -> None:
     """Draw the choice of other models, and the table of the text's cost under each."""
     st.markdown(
         _(
@@ -124,76 +132,82 @@ def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    near, far = _ordered(context, text, scored.score)
-    usual, more = rows(context, [*near, *far], unknown=bool(scored.score.unknown))
+    near, foreign = _order_models(context, text, scored.score)
+    usual, rivals = comparison_rows(context, [*near, *foreign], unknown=bool(scored.score.unknown))
     state = st.session_state
-    asked = state.get("perplexity.asked", False)
-    few = [row for row in more if row.info in near or state.get(ALL) == text.content]
+    is_requested = state.get("perplexity.asked", False)
+    offered = [row for row in rivals if row.info in near or state.get(ALL_REQUESTED) == text.content]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
-    names = [row.name for row in more]
-    rest = len(more) - len(few)
-    said = _("The {n} that know most of its characters") if rest else _("All {n} of them")
+    names = [row.name for row in rivals]
+    rest = len(rivals) - len(offered)
+    placeholder = _("The {n} that know most of its characters") if rest else _("All {n} of them")
     picked = left.multiselect(
         _("Other models"),
         names,
         key="rivals",
         persist_state="session",
-        placeholder=said.format(n=len(few)),
+        placeholder=placeholder.format(n=len(offered)),
     )
     pressed = right.button(
         _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
     )
     if pressed:
-        state["perplexity.asked"] = asked = True
-    wanted = [row for row in more if row.name in picked] or few
-    chosen = [*usual, *(wanted if asked else ())]
+        state["perplexity.asked"] = is_requested = True
+    selected = [row for row in rivals if row.name in picked] or offered
+    chosen = [*usual, *(selected if is_requested else ())]
 
     def look(pressed: bool | None) -> list[Pending[Any]]:
         return [row.ask(context, text, scored, pressed) for row in chosen]
 
-    started = look(True if pressed else None if asked or text.size <= AUTOMATIC else False)
-    jobs.wait([one.job.key for one in started if one.job is not None], PATIENCE)
-    found = look(False)
-    if busy := list(dict.fromkeys(one.job.key for one in found if one.job and one.waits)):
+    # Asked for twice: first all jobs are started, without a wait for any; then, after one wait for all, the
+    # results are looked at.
+    started = look(True if pressed else None if is_requested or text.size <= MAX_AUTOMATIC_SIZE else False)
+    jobs.wait([result.job.key for result in started if result.job is not None], BAR_AFTER_S)
+    results = look(False)
+    if busy := list(dict.fromkeys(result.job.key for result in results if result.job and result.waits)):
         pending.progress_bar(jobs, busy, "against")
-    elif any(one.value is None for one in found):
+    elif any(result.value is None for result in results):
         st.info(_("Press **Compare** to score this text with the others."), icon=":material/leaderboard:")
-    _table(scored, chosen, [row.cost(one) for row, one in zip(chosen, found, strict=True)])
-    if asked and rest and not picked:
+    _table(scored, chosen, [row.cost(result) for row, result in zip(chosen, results, strict=True)])
+    if is_requested and rest and not picked:
         label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
-        help, on = _("They know fewer of this text's characters."), {ALL: text.content}
+        help, on = _("They know fewer of this text's characters."), {ALL_REQUESTED: text.content}
         st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
     failed = [
-        (row, one.job.error) for row, one in zip(chosen, found, strict=True) if one.job and one.job.error
+        (row, result.job.error)
+        for row, result in zip(chosen, results, strict=True)
+        if result.job and result.job.error
     ]
     show_errors([f"**{plain(row.name)}**: {describe(error, text.name)}" for row, error in failed])
 
 
-def rows(context: ModelContext, others: list[ModelInfo], *, unknown: bool) -> tuple[list[Row], list[Row]]:
-    """The rows of every comparison, and those of the `others`.
+def comparison_rows(
+    context: ModelContext, other_models: list[ModelInfo], *, unknown: bool
+) -> tuple[list[ComparisonRow], list[ComparisonRow]]:
+    """The rows of every comparison, and those of the `other_models`.
 
     `unknown`: whether the text has unknown characters. A uniform guess then pays for them, as every model
     does: its number is not |V|, so it has another name.
     """
-    own = context.info
+    chosen = context.info
     uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
     letters = _("this text's own character counts, known beforehand: no prediction")
     usual = [
-        Row(title(own), _("the chosen model"), own),
-        Row(uniform, guess, own, "uniform"),
-        Row(_("letter frequencies"), letters, own, "unigram"),
-        Row("gzip", _("a common compressor, at its strongest setting"), own, "gzip"),
-        Row("xz", _("a strong compressor, at its strongest setting"), own, "xz"),
+        ComparisonRow(title(chosen), _("the chosen model"), chosen),
+        ComparisonRow(uniform, guess, chosen, "uniform"),
+        ComparisonRow(_("letter frequencies"), letters, chosen, "unigram"),
+        ComparisonRow("gzip", _("a common compressor, at its strongest setting"), chosen, "gzip"),
+        ComparisonRow("xz", _("a strong compressor, at its strongest setting"), chosen, "xz"),
     ]
-    more = []
-    for info in others:
-        row = Row(title(info), _about(info), info)
-        if context.yardstick is not None and info.name == own.card.get("ngram"):
+    rivals = []
+    for info in other_models:
+        row = ComparisonRow(title(info), _about(info), info)
+        if context.yardstick is not None and info.name == chosen.card.get("ngram"):
             usual.insert(1, row)
         else:
-            more.append(row)
-    return usual, more
+            rivals.append(row)
+    return usual, rivals
 
 
 def _about(info: ModelInfo) -> str:
@@ -203,19 +217,22 @@ def _about(info: ModelInfo) -> str:
     return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
-def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> None:
+def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[CostRow | None]) -> None:
     """Draw the table: rows sorted by bits per character, which their bars show, and those not yet known."""
-    known = sorted(best([one for one in costs if one is not None]), key=lambda one: one.bits_per_character)
+    ranked = sorted(
+        mark_best([entry for entry in costs if entry is not None]), key=lambda entry: entry.bits_per_character
+    )
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]
-    named = [f"★ {one.name}" if one.best and None not in costs else one.name for one in known]
+    # No star until all costs are known: one still to come may be the best.
+    names = [f"★ {entry.name}" if entry.best and None not in costs else entry.name for entry in ranked]
     listed = [
         *(
-            (name, one.bits_per_character, one.perplexity, one.about)
-            for name, one in zip(named, known, strict=True)
+            (name, entry.bits_per_character, entry.perplexity, entry.about)
+            for name, entry in zip(names, ranked, strict=True)
         ),
         *((row.name, None, None, row.about) for row, cost in zip(chosen, costs, strict=True) if cost is None),
     ]
-    longest = max((one.bits_per_character for one in known), default=8.0)
+    longest_bar = max((entry.bits_per_character for entry in ranked), default=8.0)
     column = st.column_config
     st.dataframe(
         pd.DataFrame(listed, columns=heads).style.format({heads[2]: rounded}, na_rep=""),  # sorted as numbers
@@ -224,12 +241,12 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         height="content",
         column_config={
             heads[0]: column.TextColumn(width=280),  # the longest name, and all of "What it is" at 1280
-            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=longest),
+            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=longest_bar),
         },
         key="against",
     )
-    if len(known) > 1:
-        notice = replace(scored.score, compared=known).panels()[0].notice
+    if len(ranked) > 1:
+        notice = replace(scored.score, compared=ranked).panels()[0].notice
         st.caption(join_sentences(notice, "said", "aside"))
     st.caption(
         _(

@@ -11,7 +11,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.page.formatting import title
 from rnnviz.text.row_files import is_packed_rows
 from rnnviz.ui.jobs import clear_data, pending
-from rnnviz.ui.jobs.pending import Pending, want, working
+from rnnviz.ui.jobs.pending import Pending, request, working
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
@@ -21,8 +21,8 @@ from rnnviz.ui.pages.perplexity import (
     surprise,
     text_sources,
 )
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from rnnviz.ui.shell import error_messages, sidebar
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
@@ -31,7 +31,7 @@ from rnnviz.ui.shell.model_cache import ModelContext
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 
 
-Found = tuple[Text, Pending[Scored]]
+TextResult = tuple[InputText, Pending[TextScore]]
 
 
 def page(context: ModelContext) -> None:
@@ -45,55 +45,60 @@ def page(context: ModelContext) -> None:
         ).format(model=plain(title(context.info)))
     )
     with working("perplexity"):
-        chosen, there = text_sources.chosen()
+        chosen, all_texts = text_sources.choose_texts()
         if chosen:
             clear_data.button()
         else:
-            chosen = [text_sources.as_asked(text_sources.example(context.model.card))]
-            said = _("**An example**, until you choose a text: *{beginning} …*")
+            chosen = [text_sources.apply_choices(text_sources.example(context.model.card))]
+            sentence = _("**An example**, until you choose a text: *{beginning} …*")
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
-            st.markdown(said.format(beginning=plain(beginning)))
+            st.markdown(sentence.format(beginning=plain(beginning)))
         # A job for a text goes on while the reader looks at another one.
-        want(*(scoring_jobs.full_key(context.info, text) for text in there))
+        request(*(scoring_jobs.full_key(context.info, text) for text in all_texts))
         _results(context, jobs, _score(context, jobs, chosen))
 
 
-def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
+def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[InputText]) -> list[TextResult]:
     """Every text with its result or job; jobs that are missing are started.
 
     A text that its reader has stopped becomes the shorter text that was read.
     """
-    info, texts_now = context.info, list[Text]()
+    info, texts = context.info, list[InputText]()
+    # A job that "Stop here and show" has ended is still under the whole text's key. Its result is under the
+    # shorter text's: from here on the page asks for that one.
     for text in chosen:
         key = scoring_jobs.full_key(info, text)
         job = jobs.get(key)
-        if job is not None and job.state == "done" and job.result.most != text.most:
-            text = replace(text, most=job.result.most)
-            st.session_state.setdefault(text_sources.STOPPED, {})[text.identity] = text.most
+        if job is not None and job.state == "done" and job.result.stopped_at != text.stopped_at:
+            text = replace(text, stopped_at=job.result.stopped_at)
+            st.session_state.setdefault(text_sources.STOPPED, {})[text.identity] = text.stopped_at
             jobs.forget([key])
-        texts_now.append(text)
+        texts.append(text)
 
-    started = [scoring_jobs.scored(info, text, text.name, Event(), patience=0) for text in texts_now]
-    jobs.wait([one.job.key for one in started if one.job is not None], scoring_jobs.PATIENCE)
-    return [(text, scoring_jobs.scored(info, text, text.name, pressed=False)) for text in texts_now]
+    # All are started before the page waits, once: with a wait for each, fifty texts would take half a minute.
+    started = [scoring_jobs.ask_score(info, text, text.name, Event(), patience=0) for text in texts]
+    jobs.wait([result.job.key for result in started if result.job is not None], scoring_jobs.BAR_AFTER_S)
+    return [(text, scoring_jobs.ask_score(info, text, text.name, pressed=False)) for text in texts]
 
 
-def _results(context: ModelContext, jobs: Jobs, found: Sequence[Found]) -> None:
+def _results(context: ModelContext, jobs: Jobs, results: Sequence[TextResult]) -> None:
     """Draw the results so far: progress, errors, the answer of one text and its section."""
-    done = [(text, one.value.called(text.name)) for text, one in found if one.value is not None]
+    done = [(text, result.value.called(text.name)) for text, result in results if result.value is not None]
     # A job done without a value was stopped just now; with it in `busy`, the bar reruns the page.
-    waiting = [one.job for _text, one in found if one.value is None and one.job is not None]
+    waiting = [result.job for _text, result in results if result.value is None and result.job is not None]
     busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
     if busy:
         pending.progress_bar(jobs, busy, "scoring")
     refused = [
-        (text, one) for text, one in found if one.value is None and one.job and one.job.key not in busy
+        (text, result)
+        for text, result in results
+        if result.value is None and result.job and result.job.key not in busy
     ]
     _without_figures(context, refused)
     if not done:
         return
-    text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
-    second = model_comparison.second(context, text)
+    text, scored = done[0] if len(done) == 1 else answer.show_texts(done, all_known=not busy)
+    second = model_comparison.second_model(context, text)
     answer.show(context, text, scored, second)
     _section(context, jobs, done, text, scored, second)
 
@@ -101,10 +106,10 @@ def _results(context: ModelContext, jobs: Jobs, found: Sequence[Found]) -> None:
 def _section(
     context: ModelContext,
     jobs: Jobs,
-    done: Sequence[tuple[Text, Scored]],
-    text: Text,
-    scored: Scored,
-    second: model_comparison.Second | None,
+    done: Sequence[tuple[InputText, TextScore]],
+    text: InputText,
+    scored: TextScore,
+    second: model_comparison.SecondModel | None,
 ) -> None:
     """Draw the chosen section for `text`, one of the texts that are `done`."""
     words = {
@@ -115,6 +120,8 @@ def _section(
         "take": _("Download"),
     }
     chosen = SECTION.choose(_("Section"), words, label_visibility="collapsed")
+    # The record may have made room for other texts. The number is kept: only sections that need every
+    # character are left out.
     if not scored.complete:
         surprise.offer_reading(jobs, scoring_jobs.full_key(context.info, text), text.name)
     if chosen == "against":
@@ -122,7 +129,7 @@ def _section(
     elif chosen == "sum":
         answer.show_calculation(context, scored)
     elif chosen == "take":
-        download.show([one.score for _text, one in done], text, scored)
+        download.show([text_score.score for _text, text_score in done], text, scored)
     elif chosen == "compression" and scored.complete:
         download.show_compressed(context, text, scored)
     elif chosen == "origin":
@@ -131,21 +138,21 @@ def _section(
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(context: ModelContext, found: Sequence[Found]) -> None:
+def _without_figures(context: ModelContext, results: Sequence[TextResult]) -> None:
     """Draw why these texts have no figures: all errors in one box, then the remedies."""
-    said, unread = list[str](), list[Text]()
-    for text, one in found:
+    messages, unread = list[str](), list[InputText]()
+    for text, result in results:
         name = plain(text.name)
-        if one.job is None or (error := one.job.error) is None:
-            one.show(f"text-{text.name}")
+        if result.job is None or (error := result.job.error) is None:
+            result.show(f"text-{text.name}")
         elif is_packed_rows(text.name):
             row = _("{name} isn't plain text; this command scores its column *text* row by row:")
             answer.row_by_row(context, text, row.format(name=f"**{name}**"))
         else:
             reason = describe(error, text.name)
-            said.append(reason if reason.startswith(name) else f"**{name}**: {reason}")
+            messages.append(reason if reason.startswith(name) else f"**{name}**: {reason}")
             unread.append(text)
-    error_messages.show_errors(said)
+    error_messages.show_errors(messages)
     for text in unread:
         text_sources.mend_encoding(text)
 

@@ -19,7 +19,7 @@ from rnnviz.scoring import baselines, compression
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
-from rnnviz.scoring.score import Compared, Score
+from rnnviz.scoring.score import CostRow, Score
 from rnnviz.text.decoding import SourceText
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -31,23 +31,25 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.pages.perplexity.text_sources import Text
+    from rnnviz.ui.pages.perplexity.text_sources import InputText
 
-PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
-PIECE = 1 << 16  # characters between two places where a reader can stop: a second or two of work
-LISTED = 500  # unknown characters listed with their counts
-BLOCK = 1 << 16  # characters that the contamination's sketch reads at a time
+# Seconds that the page waits for short texts before it shows a progress bar.
+BAR_AFTER_S = 0.6
+# Characters between two places where a reader can stop: a second or two of work.
+PIECE_CHARS = 1 << 16
+MAX_LISTED_UNKNOWN = 500  # unknown characters listed with their counts
+SKETCH_CHARS = 1 << 16  # characters that the contamination's sketch reads at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class TextScore:
     """A text's score under a model, and its record.
 
-    unknown        the LISTED most frequent characters outside the vocabulary, with their counts
+    unknown        the MAX_LISTED_UNKNOWN most frequent characters outside the vocabulary, with their counts
     kinds_unknown  how many different characters are outside it
     folder         the record: the value of every character
     key            its key in the store
-    most           characters after which the reader stopped; None: all were read
+    stopped_at     characters after which the reader stopped; None: all were read
     """
 
     score: Score
@@ -55,7 +57,7 @@ class Scored:
     kinds_unknown: int
     folder: Path
     key: Key
-    most: int | None
+    stopped_at: int | None
 
     @property
     def complete(self) -> bool:
@@ -67,16 +69,16 @@ class Scored:
         """The record, with the value of every character; only while `complete`."""
         return Record(self.folder, self.score)
 
-    def called(self, name: str) -> Scored:
+    def called(self, name: str) -> TextScore:
         return replace(self, score=replace(self.score, file=name))
 
 
-def full_key(info: ModelInfo, text: Text) -> Key:
-    """The key of a text's `Scored` by the model of this file."""
+def full_key(info: ModelInfo, text: InputText) -> Key:
+    """The key of a text's `TextScore` by the model of this file."""
     return text.key("full", model_cache.digest(info))
 
 
-def plain_key(info: ModelInfo, text: Text) -> Key:
+def plain_key(info: ModelInfo, text: InputText) -> Key:
     """The key of a text's score alone by the model of this file."""
     return text.key("plain", model_cache.digest(info))
 
@@ -100,80 +102,88 @@ class ScoringProgress:
         self.progress(self.share)
 
 
-def _reading(
-    info: ModelInfo, text: Text, check: Callable[[], None], stop: Event | None = None
+def _reading_options(
+    info: ModelInfo, text: InputText, check: Callable[[], None], stop: Event | None = None
 ) -> dict[str, Any]:
-    """The arguments of `score` and `record` for a text, read up to `text.most` or until `stop` is set."""
+    """The arguments of `score` and `record` for a text, read up to `text.stopped_at` or until `stop`
+    is set.
+    """
 
     def enough(read: int) -> bool:
-        return read == text.most or (stop is not None and stop.is_set())
+        return read == text.stopped_at or (stop is not None and stop.is_set())
 
     # An n-gram model's default pieces are smaller: it needs memory for each symbol at each place.
-    return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE, "enough": enough}
+    return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE_CHARS, "enough": enough}
 
 
-def score_text(info: ModelInfo, text: Text, stop: Event, progress: Progress) -> Scored:
+def score_text(info: ModelInfo, text: InputText, stop: Event, progress: Progress) -> TextScore:
     """Score a text by a model. After `stop`, the result is that of the shorter text read."""
     report = ScoringProgress(progress)
-    folder, source = store.shared().folder(), _reading(info, text, report.repeat, stop)
+    # The record is written as the text is read: memory holds one piece of it, however long it is.
+    folder, source = store.shared().folder(), _reading_options(info, text, report.repeat, stop)
     try:
         scorer, path = model_cache.load_scorer(info), source.pop("path")
         with closing(
             record(scorer, path, folder, progress=report, **source)
-        ) as made:  # Windows removes no file that is open
-            report(Share(1.0, len(made), made.score.perplexity))
+        ) as text_record:  # Windows removes no file that is open
+            report(Share(1.0, len(text_record), text_record.score.perplexity))
+            # The result of a stopped text is that of a shorter text: it goes under that text's key.
             if stop.is_set():
-                text = replace(text, most=len(made))
-            unknown = made.unknown_counts(report.repeat) if made.score.unknown else []
-            overlap = _contamination(made, info.path, report.repeat)
-            result = Scored(
-                replace(made.score, interval=interval(made), overlap=overlap),
-                unknown=tuple(unknown[:LISTED]),
+                text = replace(text, stopped_at=len(text_record))
+            unknown = text_record.unknown_counts(report.repeat) if text_record.score.unknown else []
+            overlap = _contamination(text_record, info.path, report.repeat)
+            result = TextScore(
+                replace(text_record.score, interval=interval(text_record), overlap=overlap),
+                unknown=tuple(unknown[:MAX_LISTED_UNKNOWN]),
                 kinds_unknown=len(unknown),
                 folder=folder,
                 key=full_key(info, text),
-                most=text.most,
+                stopped_at=text.stopped_at,
             )
     except BaseException:  # also Cancelled, after the record was written
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    # The comparison asks for this key: it needn't read the text again under the chosen model.
     store.shared().put(plain_key(info, text), result.score)
     return result
 
 
-def _contamination(made: Record, path: Path, check: Callable[[], None]) -> contamination.Contamination | None:
+def _contamination(
+    text_record: Record, path: Path, check: Callable[[], None]
+) -> contamination.Contamination | None:
     sketch = read_sketch(path)
     if sketch is None:
         return None
 
     def pieces() -> Iterator[str]:
-        for at in range(0, len(made), BLOCK):
+        for at in range(0, len(text_record), SKETCH_CHARS):
             check()
-            yield made.text(at, min(at + BLOCK, len(made)))
+            yield text_record.text(at, min(at + SKETCH_CHARS, len(text_record)))
 
     return contamination.share(pieces(), sketch)
 
 
-def scored(
-    info: ModelInfo, text: Text, title: str, stop: Event | None = None, **options: Any
-) -> Pending[Scored]:
+def ask_score(
+    info: ModelInfo, text: InputText, title: str, stop: Event | None = None, **options: Any
+) -> Pending[TextScore]:
     """A text's result by a model, or its job; `options` are those of `pending.ask`."""
+    # The queue takes the smallest text first.
     size = len(text.data or text.text or "")
     work = partial(score_text, info, text, stop or Event())
-    options = {"patience": PATIENCE, **options}
+    options = {"patience": BAR_AFTER_S, **options}
     return ask(full_key(info, text), title, work, shared=True, stop=stop, size=size, **options)
 
 
-def score_by_other(info: ModelInfo, text: Text, progress: Progress) -> Score:
+def score_by_other(info: ModelInfo, text: InputText, progress: Progress) -> Score:
     """A text's score by another model, which is loaded here: the page doesn't wait for that."""
     report = ScoringProgress(progress)
-    scorer, source = model_cache.load_scorer(info), _reading(info, text, report.repeat)
+    scorer, source = model_cache.load_scorer(info), _reading_options(info, text, report.repeat)
     return score(scorer, **source, progress=report)
 
 
 def measure_baselines(
-    text: Text, score: Score, vocabulary: Vocabulary, progress: Progress
-) -> dict[str, Compared]:
+    text: InputText, score: Score, vocabulary: Vocabulary, progress: Progress
+) -> dict[str, CostRow]:
     """The costs of a scored text under the baselines, by baseline's name."""
     report = ScoringProgress(progress)
     source = SourceText(**text.source(report.repeat), normaliser=score.normaliser)
@@ -181,7 +191,7 @@ def measure_baselines(
     return {baseline.name: baseline for baseline in measured}
 
 
-def compress_text(model: Any, scored: Scored, progress: Progress) -> bytes:
+def compress_text(model: Any, scored: TextScore, progress: Progress) -> bytes:
     """A text as compressed bytes. They are decompressed too, which checks their digest of the text."""
     record = scored.record
     data = compression.compress(model, record.text(0, len(record)), progress=part(progress, 0.0, 0.5))

@@ -22,7 +22,7 @@ from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, themes
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import rounded, signed
-from rnnviz.scoring.breakdown import Difference, difference
+from rnnviz.scoring.breakdown import ModelDifference, compare_records
 from rnnviz.scoring.record import Record
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import visible
@@ -32,11 +32,11 @@ from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.expected_characters import CONTEXT, Expected
-from rnnviz.ui.pages.perplexity.model_comparison import Second
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import Text
-from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
+from rnnviz.ui.pages.perplexity.expected_characters import CONTEXT_CHARS, Expected
+from rnnviz.ui.pages.perplexity.model_comparison import SecondModel
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.viewer import ViewerRequest, ViewerSession, words
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
@@ -45,19 +45,22 @@ from rnnviz.ui.shell.model_cache import ModelContext
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
 
-KEPT = 3  # texts that a session keeps open beside the newest
+# Texts that a session keeps open beside the newest: each holds its record's files open.
+MAX_OPEN_TEXTS = 3
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
-LINES = 10_000  # lines listed, at most
-PASSAGES, LENGTH = 20, 80  # passages listed, and characters of each, roughly
+MAX_LINES = 10_000  # lines listed, at most
+MAX_PASSAGES, PASSAGE_CHARS = 20, 80  # passages listed, and characters of each, roughly
 _component = Component("viewer")
 
 
-def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
+def show(
+    context: ModelContext, jobs: Jobs, text: InputText, scored: TextScore, second: SecondModel | None
+) -> None:
     """Draw one text under one model or two."""
     other = None
-    if second is not None and (found := second.found.value) is not None:
-        if found.complete:
-            other = (found.record, model_cache.load(second.info, to_read=True))
+    if second is not None and (second_score := second.result.value) is not None:
+        if second_score.complete:
+            other = (second_score.record, model_cache.load(second.info, to_read=True))
         else:
             offer_reading(jobs, scoring_jobs.full_key(second.info, text), f"{text.name}, {second.name}")
     draw(scored.record, model_cache.load(context.info, to_read=True), other)
@@ -67,42 +70,45 @@ def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
     """Draw a button that reads a text again whose perplexity is kept, but whose record has made room for
     others.
     """
-    said = _(
+    message = _(
         "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
         "other texts."
     ).format(name=plain(name))
     icon = ":material/inventory_2:"
-    pending.offer(jobs, key, said, _("Read it again"), f"read-again-{name}", icon)
+    pending.offer(jobs, key, message, _("Read it again"), f"read-again-{name}", icon)
 
 
 def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:
     """Draw a text's record under `model`; `other` is the same text's record under another model."""
     state = st.session_state
     key = "origin." + hashlib.sha256(str(record.folder).encode()).hexdigest()[:12]
+    # What the view was made of. A model read again from a changed file is another object; the view holds its
+    # own, so that no new model can have the old one's id.
     mark = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
-    seen = state.get(key)
-    if seen is None or seen.mark != mark:
-        seen = state[key] = ScoredText(key, mark, [(record, model), *([other] if other else [])])
-        # Each holds a record's files open: a few stay for a reader who comes back.
-        left = [name for name, value in state.items() if isinstance(value, ScoredText) and name != key]
-        for name in left[:-KEPT]:
+    view = state.get(key)
+    if view is None or view.mark != mark:
+        view = state[key] = TextView(key, mark, [(record, model), *([other] if other else [])])
+        # A few stay for a reader who comes back.
+        older = [name for name, value in state.items() if isinstance(value, TextView) and name != key]
+        for name in older[:-MAX_OPEN_TEXTS]:
             del state[name]
-    if seen.trouble:
-        st.warning(seen.trouble, icon=":material/warning:")
-    _viewer_and_tables(seen)
+    if view.trouble:
+        st.warning(view.trouble, icon=":material/warning:")
+    _viewer_and_tables(view)
 
 
 @st.fragment
-def _viewer_and_tables(text: ScoredText) -> None:
+def _viewer_and_tables(text: TextView) -> None:
     _viewer(text)
     _tables(text)
 
 
 @st.fragment
-def _viewer(text: ScoredText) -> None:
+def _viewer(text: TextView) -> None:
     key, link, session = f"{text.key}.viewer", text.link, text.session
     fixed = *text.static(), text.curve_points()
-    ask = Ask.from_json(take_ask(key) or {"fresh": True})
+    ask = ViewerRequest.from_json(take_ask(key) or {"fresh": True})
+    # An answer over the connection may be under way on another thread: the session is one thread's at a time.
     with link.lock:
         link.serve(ViewerAnswers(session, *fixed))
         data = session.answer(ask, *fixed, session=link.token)
@@ -122,23 +128,24 @@ class ViewerAnswers:
         """See `Answerer.answer_ask`; never at once, as an answer reads files."""
         if at_once:
             return None
-        return self.session.answer(Ask.from_json(ask_json), self.static, self.digest, self.curves)
+        return self.session.answer(ViewerRequest.from_json(ask_json), self.static, self.digest, self.curves)
 
 
-class ScoredText:
+class TextView:
     """One text in one session, under one model or two: its records, cached results, and its viewer."""
 
     def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
         self.key, self.mark, self.record = key, mark, readings[0][0]
         self.trouble = ""
-        self.difference: Difference | None = None
+        self.difference: ModelDifference | None = None
         if len(readings) > 1:
             try:
-                self.difference = difference(self.record, readings[1][0])
+                self.difference = compare_records(self.record, readings[1][0])
             except RnnvizError as error:
                 self.trouble = describe(error)
                 readings = readings[:1]
         self._open = [record for record, _model in readings]
+        # Tables and curves go by the models' names, and two models may have the same.
         names = [record.score.model for record, _model in readings]
         if len(set(names)) < len(names):
             names = [f"{name} ({i})" for i, name in enumerate(names, 1)]
@@ -151,20 +158,20 @@ class ScoredText:
         )
         self.curves = {n: record.curve() for n, (record, _model) in zip(names, readings, strict=True)}
         self.link = ViewSocket()
-        self._found: dict[object, Any] = {}
+        self._computed: dict[object, Any] = {}
 
     def close(self) -> None:
         """Close the records' files and drop cached results: open files stay readable after their deletion."""
-        self._found.clear()
+        self._computed.clear()
         for record in self._open:
             record.close()
 
-    def found(self, what: object, make: Callable[[], Any]) -> Any:
-        """The result of `make`, computed once for each `what`."""
-        if what not in self._found:
+    def compute_once(self, key: object, make: Callable[[], Any]) -> Any:
+        """The result of `make`, computed once for each `key`."""
+        if key not in self._computed:
             with st.spinner(_("Reading the whole text …"), show_time=True):
-                self._found[what] = make()
-        return self._found[what]
+                self._computed[key] = make()
+        return self._computed[key]
 
     def static(self) -> tuple[dict[str, Any], str]:
         """The unchanging part of the answers, in the session's language: words, colours, axes; and its
@@ -177,11 +184,11 @@ class ScoredText:
             colours[name]["figure"] = figures.skeleton(
                 names, length=length, ends=ends, theme=theme, cuts=cuts
             )
-        made = {
+        unchanging = {
             "words": words(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
-            "context": CONTEXT,
+            "context": CONTEXT_CHARS,
             "language": language(),
             "themes": colours,
             "bands": BANDS,
@@ -190,8 +197,9 @@ class ScoredText:
             "versusFull": VERSUS_FULL,
             "versusSteps": VERSUS_STEPS,
         }
-        text = json.dumps([made, [str(part) for part in self.mark]], sort_keys=True)
-        return made, hashlib.sha256(text.encode()).hexdigest()[:12]
+        # With the mark: under equal words and colours, another text has another curve.
+        text = json.dumps([unchanging, [str(part) for part in self.mark]], sort_keys=True)
+        return unchanging, hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def curve_points(self) -> dict[str, Any]:
         """The curves' points as the browser's arrays: positions, rolling and running perplexities."""
@@ -205,42 +213,44 @@ class ScoredText:
 # The tables. Only the one in view is computed.
 
 
-def _tables(text: ScoredText) -> None:
-    offered: dict[str, tuple[str, Callable[[ScoredText], None]]] = {
+def _tables(text: TextView) -> None:
+    offered: dict[str, tuple[str, Callable[[TextView], None]]] = {
         "most": (_("Most surprising"), partial(_passages, least=False)),
         "least": (_("Least surprising"), partial(_passages, least=True)),
         "lines": (_("Lines"), _lines),
     }
     if text.difference is not None:
-        offered["versus"] = (_("Largest differences"), _versus)
+        offered["versus"] = (_("Largest differences"), _differences)
     labels = {name: label for name, (label, _table) in offered.items()}
     table = Field(f"{text.key}.table", "most")
     chosen = table.choose(_("Where in the text"), labels, label_visibility="collapsed")
     offered[chosen][1](text)
 
 
-def _passages(text: ScoredText, *, least: bool) -> None:
+def _passages(text: TextView, *, least: bool) -> None:
     if least:
-        said = _(
+        caption = _(
             "The {n} passages that surprised the model least. Look for set phrases and repetitions. "
             "Click one to see it in the text."
         )
     else:
-        said = _(
+        caption = _(
             "The {n} passages of about {length} characters that surprised the model most. "
             "Look for names, numbers and misprints. Click one to see it in the text."
         )
-    st.caption(said.format(n=PASSAGES, length=LENGTH))
-    found = text.found(("passages", least), lambda: text.record.surprising_passages(PASSAGES, LENGTH, least))
+    st.caption(caption.format(n=MAX_PASSAGES, length=PASSAGE_CHARS))
+    passages = text.compute_once(
+        ("passages", least), lambda: text.record.surprising_passages(MAX_PASSAGES, PASSAGE_CHARS, least)
+    )
     table = {
-        _("Perplexity"): [p.perplexity for p in found],
-        _("Character no."): [p.start + 1 for p in found],
-        _("Passage"): [one_line(p.text) for p in found],
+        _("Perplexity"): [p.perplexity for p in passages],
+        _("Character no."): [p.start + 1 for p in passages],
+        _("Passage"): [one_line(p.text) for p in passages],
     }
-    _places(text, f"passages.{least}", table, found)
+    _jump_table(text, f"passages.{least}", table, passages)
 
 
-def _versus(text: ScoredText) -> None:
+def _differences(text: TextView) -> None:
     assert text.difference is not None
     compared, (a, b) = text.difference, text.names
     st.caption(
@@ -250,38 +260,38 @@ def _versus(text: ScoredText) -> None:
             "Over the whole text the difference is {total} bits."
         ).format(a=plain(a), b=plain(b), total=signed(compared.total / np.log(2), 0))
     )
-    found = text.found("versus", lambda: compared.passages(PASSAGES, LENGTH))
+    passages = text.compute_once("versus", lambda: compared.passages(MAX_PASSAGES, PASSAGE_CHARS))
     table = {
-        _("Bits per character"): [p.mean / np.log(2) for p in found],
-        _("Character no."): [p.start + 1 for p in found],
-        _("Passage"): [one_line(p.text) for p in found],
+        _("Bits per character"): [p.mean / np.log(2) for p in passages],
+        _("Character no."): [p.start + 1 for p in passages],
+        _("Passage"): [one_line(p.text) for p in passages],
     }
-    _places(text, "versus", table, found)
+    _jump_table(text, "versus", table, passages)
 
 
-def _lines(text: ScoredText) -> None:
-    said = _("The perplexity of every line. The model still knows all that came before a line.")
-    listed, total = text.found("lines", lambda: text.record.lines(LINES))
+def _lines(text: TextView) -> None:
+    caption = _("The perplexity of every line. The model still knows all that came before a line.")
+    listed, total = text.compute_once("lines", lambda: text.record.lines(MAX_LINES))
     if total > len(listed):
-        said += " " + _("These are the first {shown} of {n}.").format(
+        caption += " " + _("These are the first {shown} of {n}.").format(
             shown=f"{len(listed):,}", n=f"{total:,}"
         )
-    st.caption(said)
+    st.caption(caption)
     table = {
         _("Number"): list(range(1, len(listed) + 1)),
         _("Perplexity"): [s.perplexity for s in listed],
         _("Bits"): [s.bits for s in listed],
         _("Characters"): [s.characters for s in listed],
-        _("Beginning"): text.found("beginnings", lambda: [_beginning(text.record, s) for s in listed]),
+        _("Beginning"): text.compute_once("beginnings", lambda: [_beginning(text.record, s) for s in listed]),
     }
-    _places(text, "lines", table, listed)
+    _jump_table(text, "lines", table, listed)
 
 
 def _beginning(record: Record, stretch: Any) -> str:
     return one_line(record.text(stretch.start, min(stretch.stop, stretch.start + 100)).rstrip("\n"))
 
 
-def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Sequence[Any]) -> None:
+def _jump_table(text: TextView, name: str, table: Mapping[str, Any], places: Sequence[Any]) -> None:
     """Draw a table whose rows are `places`, each with a start and a stop; a click on a cell goes there."""
     key = f"{text.key}.{name}"
 
@@ -294,9 +304,9 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
         st.info(_("This text has nothing to list."))
         return
     perplexity = _("Perplexity")
-    huge = (
-        max(table.get(perplexity, ()), default=0.0) >= SCALE_WORD_PERPLEXITY
-    )  # words then, one by one, which takes long
+    # From a million on a word replaces digits, as in the answer. Only pandas's styles can write it, value by
+    # value, which takes long: so only where it is needed.
+    huge = max(table.get(perplexity, ()), default=0.0) >= SCALE_WORD_PERPLEXITY
     formats = {
         _("Number"): "localized",
         perplexity: None if huge else "accounting",

@@ -29,13 +29,14 @@ from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
 
 FIELD = "files"
-NAMED = 80  # characters of the files' names in the address
+# Characters of the files' names in the address: enough to name the files that a reload has lost.
+MAX_NAMES_CHARS = 80
 # Keys of st.session_state.
 _FOLDER = "perplexity.folder"  # whether the field takes a folder, not files
-_KEPT = "perplexity.uploads"  # files by id
-_EMPTIED = "perplexity.uploads.emptied"  # how often the field listed files that the server had lost
-_GONE = "perplexity.uploads.gone"  # names of files that the server has lost
-_SHOWN = "perplexity.uploads.shown"  # ids of the files that the field lists
+_UPLOADS = "perplexity.uploads"  # files by id
+_RESETS = "perplexity.uploads.emptied"  # how often the field listed files that the server had lost
+_LOST_NAMES = "perplexity.uploads.gone"  # names of files that the server has lost
+_LISTED_IDS = "perplexity.uploads.shown"  # ids of the files that the field lists
 
 
 def uploaded_files() -> list[Any]:
@@ -45,31 +46,35 @@ def uploaded_files() -> list[Any]:
     """
     state = st.session_state
     folder = state.get(_FOLDER, False)
-    field = _field()
-    given = st.file_uploader(
+    field = _field_key()
+    files = st.file_uploader(
         _("A folder with text files") if folder else _("Text files: drop them here or choose them"),
         accept_multiple_files="directory" if folder else True,
         key=field,
-        on_change=_changed,
+        on_change=_on_upload_change,
         help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
-    if lost(state[field]):
-        _take(given)
-        state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # a new field, which doesn't list the lost files
-        state.setdefault(_GONE, _("Your files"))
+    # In the state, a lost file is a `DeletedFile` without bytes; the field's return value leaves it out.
+    if has_lost_file(state[field]):
+        _store_uploads(files)
+        # Only a field of another key forgets what the browser lists.
+        state[_RESETS] = state.get(_RESETS, 0) + 1
+        state.setdefault(_LOST_NAMES, _("Your files"))
         st.rerun()
-    _take(given)
-    kept: dict[str, Any] = state[_KEPT]
+    _store_uploads(files)
+    uploads: dict[str, Any] = state[_UPLOADS]
     if named := address.requested_value("files"):
-        state[_GONE] = named
-    if kept:
-        state.pop(_GONE, None)
-    if _GONE in state:
-        said = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
-        st.warning(said.format(names=plain(state[_GONE], NAMED)), icon=":material/upload_file:")
-    address.set_values(files=", ".join(file.name for file in kept.values())[:NAMED] or None)
-    earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
+        state[_LOST_NAMES] = named
+    if uploads:
+        state.pop(_LOST_NAMES, None)
+    if _LOST_NAMES in state:
+        warning = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
+        st.warning(
+            warning.format(names=plain(state[_LOST_NAMES], MAX_NAMES_CHARS)), icon=":material/upload_file:"
+        )
+    address.set_values(files=", ".join(file.name for file in uploads.values())[:MAX_NAMES_CHARS] or None)
+    earlier = [file for id, file in uploads.items() if id not in state[_LISTED_IDS]]
     if earlier:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Uploaded before:"), width="content")
@@ -79,43 +84,45 @@ def uploaded_files() -> list[Any]:
                     key=f"forget-{file.file_id}",
                     icon=":material/close:",
                     help=_("Remove this file"),
-                    on_click=_drop,
+                    on_click=_remove_file,
                     args=(file.file_id,),
                 )
-    return [file for file in (*earlier, *given) if not _hidden(file)]
+    return [file for file in (*earlier, *files) if not _is_hidden(file)]
 
 
-def _hidden(file: Any) -> bool:
+def _is_hidden(file: Any) -> bool:
     """Whether a file in an uploaded folder, or a folder on its path, is hidden, as system files are."""
     return any(part.startswith(".") for part in file.name.split("/")[1:])
 
 
-def _field() -> str:
-    name = clear_data.fresh(f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD)
-    return f"{name}.{emptied}" if (emptied := st.session_state.get(_EMPTIED)) else name
+def _field_key() -> str:
+    name = clear_data.upload_key(f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD)
+    return f"{name}.{emptied}" if (emptied := st.session_state.get(_RESETS)) else name
 
 
-def lost(given: list[Any]) -> bool:
+def has_lost_file(files: list[Any]) -> bool:
     """Whether the browser lists files that the server has lost, as after a restart."""
-    return any(not hasattr(file, "getvalue") for file in given)
+    return any(not hasattr(file, "getvalue") for file in files)
 
 
-def _drop(id: str) -> None:
-    st.session_state[_KEPT].pop(id, None)
-    clear_data.drop(id)
+def _remove_file(id: str) -> None:
+    st.session_state[_UPLOADS].pop(id, None)
+    clear_data.remove_upload(id)
 
 
-def _changed() -> None:
-    given = [file for file in st.session_state[_field()] or [] if not lost([file])]
-    gone = st.session_state.get(_SHOWN, set()) - {file.file_id for file in given}
-    for id in gone:
-        st.session_state[_KEPT].pop(id, None)
+def _on_upload_change() -> None:
+    # Only files that this field listed and no longer lists: those uploaded before, on an earlier visit of the
+    # page, were never in it.
+    files = [file for file in st.session_state[_field_key()] or [] if not has_lost_file([file])]
+    removed = st.session_state.get(_LISTED_IDS, set()) - {file.file_id for file in files}
+    for id in removed:
+        st.session_state[_UPLOADS].pop(id, None)
 
 
-def _take(given: list[Any]) -> None:
+def _store_uploads(files: list[Any]) -> None:
     state = st.session_state
-    state[_SHOWN] = {file.file_id for file in given}
-    state.setdefault(_KEPT, {}).update({file.file_id: file for file in given})
+    state[_LISTED_IDS] = {file.file_id for file in files}
+    state.setdefault(_UPLOADS, {}).update({file.file_id: file for file in files})
 
 
 # Keys of st.session_state.
@@ -128,18 +135,18 @@ PART = Field("corpus-part", "held out")
 SOURCES = Field[tuple[str, ...]]("sources", ())
 PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack_text)
 _TAB = "perplexity.source"  # the label of the tab in view
-_SEEN = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
+_LAST_TEXTS = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
 
 
 @dataclass(frozen=True)
-class Text:
+class InputText:
     """A text to score.
 
-    content   the SHA-256 of its bytes, or of its UTF-8
-    data      a file's bytes; None for a `text`
-    encoding  the file's encoding if the reader has chosen one, else None
-    most      characters after which the reader stopped, else None
-    first     the checksum of the text that the reader has had rewritten; "" for a text as it came
+    content     the SHA-256 of its bytes, or of its UTF-8
+    data        a file's bytes; None for a `text`
+    encoding    the file's encoding if the reader has chosen one, else None
+    stopped_at  characters after which the reader stopped, else None
+    first       the checksum of the text that the reader has had rewritten; "" for a text as it came
     """
 
     name: str
@@ -147,19 +154,19 @@ class Text:
     data: bytes | None = None
     text: str | None = None
     encoding: str | None = None
-    most: int | None = None
+    stopped_at: int | None = None
     first: str = ""
 
     @property
     def identity(self) -> Hashable:
-        """The values that its result depends on, apart from the model and `most`."""
+        """The values that its result depends on, apart from the model and `stopped_at`."""
         return self.content, self.encoding, self.data is None
 
-    def key(self, what: str, *rest: Hashable) -> Key:
-        """The key of a result `what` on this text; `rest` has all else that it depends on, such as a model's
-        digest.
+    def key(self, kind: str, *rest: Hashable) -> Key:
+        """The key of a result of this `kind` on this text; `rest` has all else that it depends on, such as a
+        model's digest.
         """
-        return Key(what, self.content, (self.identity, self.most, *rest))
+        return Key(kind, self.content, (self.identity, self.stopped_at, *rest))
 
     @property
     def size(self) -> int:
@@ -168,17 +175,19 @@ class Text:
 
     def source(self, check: Callable[[], None]) -> dict[str, Any]:
         """The text as keywords of `rnnviz.perplexity`; each read of the file calls `check`."""
-        file = _Named(self.data, self.name, check) if self.data is not None else None
+        # A job reads the file in pieces, so that it can be cancelled while its encoding is being detected.
+        file = _NamedBytes(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
 
-    def beginning(self, most: int, encoding: str | None) -> str:
-        """The first `most` characters; a file's bytes are decoded by `encoding`, as detected."""
+    def beginning(self, max_chars: int, encoding: str | None) -> str:
+        """The first `max_chars` characters; a file's bytes are decoded by `encoding`, as detected."""
         if self.data is None:
-            return (self.text or "")[:most]
-        return next(iter(open_text(io.BytesIO(self.data), encoding=encoding, name=self.name)), "")[:most]
+            return (self.text or "")[:max_chars]
+        # The first piece alone: decoding all of a large file would hold up the page.
+        return next(iter(open_text(io.BytesIO(self.data), encoding=encoding, name=self.name)), "")[:max_chars]
 
 
-class _Named(io.BytesIO):
+class _NamedBytes(io.BytesIO):
     """Bytes as a file with a name, for messages; `check`, called at each read, may raise to end it."""
 
     def __init__(self, data: bytes, name: str, check: Callable[[], None]) -> None:
@@ -190,85 +199,96 @@ class _Named(io.BytesIO):
         return super().read(size)
 
 
-def chosen() -> tuple[list[Text], list[Text]]:
+def choose_texts() -> tuple[list[InputText], list[InputText]]:
     """Draw the tabs. Returns the texts to score, and all texts: uploaded files, pasted text, corpus."""
-    PASTED.resolve(usual=PASTED.get())  # Back doesn't clear a long text, which no address holds
+    # Back resets a field whose value its address lacks. A long text is in no address, so what the field holds
+    # is its default here, and Back leaves it.
+    PASTED.resolve(usual=PASTED.get())
     upload, paste, corpus = _tabs()
     with upload:
         files = uploaded_files()
+    # A form: without it the text would be scored whenever the reader leaves the field.
     with paste, st.form("paste", border=False):
         pasted = fields.paste_field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
     with corpus:
-        picked = _from_corpus()
-    there = {
-        "files": [_uploaded(file) for file in files],
-        "paste": [given(_("pasted text"), pasted)] if pasted else [],
+        picked = _choose_corpus()
+    by_source = {
+        "files": [_file_text(file) for file in files],
+        "paste": [plain_text(_("pasted text"), pasted)] if pasted else [],
         "corpus": picked,
     }
-    held = {text.content for found in there.values() for text in found}
-    forms: dict[Hashable, Text] = st.session_state.get(_FORMS, {})
-    st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in held}
-    there = {name: [as_asked(text) for text in found] for name, found in there.items()}
-    wanted = _scored(there)
-    kept = (
-        pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= MAX_TEXT_CHARS else None
+    # A rewritten text is as large as its original: it goes once the reader has removed that.
+    checksums = {text.content for texts in by_source.values() for text in texts}
+    forms: dict[Hashable, InputText] = st.session_state.get(_FORMS, {})
+    st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in checksums}
+    by_source = {name: [apply_choices(text) for text in texts] for name, texts in by_source.items()}
+    scored = _texts_to_score(by_source)
+    address_text = (
+        pasted
+        if by_source["paste"] and by_source["paste"][0] in scored and len(pasted) <= MAX_TEXT_CHARS
+        else None
     )
-    address.set_values(text=kept)  # so that a reload finds it
-    return _distinct(wanted), _distinct(chain.from_iterable(there.values()))
+    address.set_values(text=address_text)  # so that a reload finds it
+    return _unique_texts(scored), _unique_texts(chain.from_iterable(by_source.values()))
 
 
-def as_asked(text: Text) -> Text:
+def apply_choices(text: InputText) -> InputText:
     """The text with the reader's choices: rewritten, and read as far as the reader let it be."""
     for name in st.session_state.get(_REWRITTEN, {}).get(text.content, ()):
-        text = rewritten(text, name)
-    return replace(text, most=st.session_state.get(STOPPED, {}).get(text.identity))
+        text = rewritten_text(text, name)
+    return replace(text, stopped_at=st.session_state.get(STOPPED, {}).get(text.identity))
 
 
-def rewritten(text: Text, name: str) -> Text:
+def rewritten_text(text: InputText, name: str) -> InputText:
     """The text rewritten by one of REWRITINGS: another text, made once."""
-    forms: dict[Hashable, Text] = st.session_state.setdefault(_FORMS, {})
+    forms: dict[Hashable, InputText] = st.session_state.setdefault(_FORMS, {})
+    # Made once and kept: each run of the page would decode and rewrite the whole text again.
     key = text.identity, name
     if key not in forms:
-        own = text.text or ""
+        original = text.text or ""
         if text.data is not None:
-            own = "".join(open_text(io.BytesIO(text.data), encoding=text.encoding, name=text.name))
-        called = {
+            original = "".join(open_text(io.BytesIO(text.data), encoding=text.encoding, name=text.name))
+        new_name = {
             "composed": _("{name}, accents composed"),
             "straight": _("{name}, straight quotes"),
             "plain": _("{name}, plain dashes"),
         }[name].format(name=text.name)
-        forms[key] = replace(given(called, REWRITINGS[name](own)), first=text.first or text.content)
+        forms[key] = replace(
+            plain_text(new_name, REWRITINGS[name](original)), first=text.first or text.content
+        )
     return forms[key]
 
 
-def rewrite(content: str, name: str) -> None:
+def request_rewriting(content: str, name: str) -> None:
     """Have the text with this checksum rewritten; a pasted one in its field."""
-    if given("", PASTED.get()).content == content:
+    # A pasted text is changed where the reader sees it, and can edit it further.
+    if plain_text("", PASTED.get()).content == content:
         PASTED.request(REWRITINGS[name](PASTED.get()))
         return
-    asked: dict[str, tuple[str, ...]] = st.session_state.setdefault(_REWRITTEN, {})
-    asked[content] = (*asked.get(content, ()), name)
+    rewritings: dict[str, tuple[str, ...]] = st.session_state.setdefault(_REWRITTEN, {})
+    rewritings[content] = (*rewritings.get(content, ()), name)
 
 
-def restore(content: str) -> None:
+def undo_rewriting(content: str) -> None:
     """Show the text with this checksum as it came."""
     del st.session_state[_REWRITTEN][content]
 
 
-def _distinct(texts: Iterable[Text]) -> list[Text]:
+def _unique_texts(texts: Iterable[InputText]) -> list[InputText]:
     """The texts without duplicates, with unique names, by which tables and choices identify them."""
-    found: dict[str, Text] = {}
+    # Two files of one name and one content are one text; of two contents, the second becomes "name (2)".
+    by_name: dict[str, InputText] = {}
     for text in texts:
         name, number = text.name, 1
-        while name in found and found[name].identity != text.identity:
+        while name in by_name and by_name[name].identity != text.identity:
             number += 1
             name = f"{text.name} ({number})"
-        found.setdefault(name, replace(text, name=name))
-    return list(found.values())
+        by_name.setdefault(name, replace(text, name=name))
+    return list(by_name.values())
 
 
-def _uploaded(file: Any) -> Text:
+def _file_text(file: Any) -> InputText:
     """An uploaded file; its checksum is cached, because every click reruns the page."""
     digests: dict[str, str] = st.session_state.setdefault("perplexity.digests", {})
     data = file.getvalue()
@@ -276,16 +296,16 @@ def _uploaded(file: Any) -> Text:
         digests[file.file_id] = hashlib.sha256(data).hexdigest()
     content = digests[file.file_id]
     encoding = st.session_state.get(ENCODINGS, {}).get(content)
-    return Text(printable(file.name, MAX_NAME_CHARS), content, data=data, encoding=encoding)
+    return InputText(printable(file.name, MAX_NAME_CHARS), content, data=data, encoding=encoding)
 
 
-def given(name: str, text: str) -> Text:
-    return Text(name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), text=text)
+def plain_text(name: str, text: str) -> InputText:
+    return InputText(name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), text=text)
 
 
-def example(card: Mapping[str, Any]) -> Text:
+def example(card: Mapping[str, Any]) -> InputText:
     """The example text for the model of this `card`, shown until the reader chooses a text."""
-    return given(_("an example"), example_text.example(card))
+    return plain_text(_("an example"), example_text.example(card))
 
 
 # The tabs, and the choice of sources to score.
@@ -304,59 +324,59 @@ def _tabs() -> Sequence[Any]:
             for name, field in (("paste", "text"), ("corpus", "corpus"))
             if address.requested_value(field)
         ]
-        asked = (*arrived, *SOURCES.get(), "files")
-        state[_TAB] = labels[asked[0]]
-    return st.tabs(list(labels.values()), key=_TAB, on_change=_turned)
+        candidates = (*arrived, *SOURCES.get(), "files")
+        state[_TAB] = labels[candidates[0]]
+    return st.tabs(list(labels.values()), key=_TAB, on_change=_on_tab_change)
 
 
 def _in_view() -> str:
     return next(name for name, label in _labels().items() if label == st.session_state[_TAB])
 
 
-def _turned() -> None:
+def _on_tab_change() -> None:
     """Score the texts of the tab in view, if it has any."""
     name = _in_view()
-    if name in st.session_state.get(_SEEN, {}) and name not in SOURCES.get():
+    if name in st.session_state.get(_LAST_TEXTS, {}) and name not in SOURCES.get():
         SOURCES.request((name,))
 
 
-def _follow() -> None:
+def _show_chosen_tab() -> None:
     """Bring a tab of the chosen texts into view."""
     chosen = SOURCES.get()
     if chosen and _in_view() not in chosen:
         st.session_state[_TAB] = _labels()[chosen[0]]
 
 
-def _scored(texts: Mapping[str, Sequence[Text]]) -> list[Text]:
+def _texts_to_score(texts: Mapping[str, Sequence[InputText]]) -> list[InputText]:
     """The texts to score, among those of each source ("files", "paste", "corpus"). A source with new texts
     replaces the chosen ones, unless it is among them.
     """
-    state, there = st.session_state, [name for name in texts if texts[name]]
-    seen = state.get(_SEEN, {})
-    state[_SEEN] = {name: {text.content for text in texts[name]} for name in there}
-    fresh = tuple(name for name in there if state[_SEEN][name] - seen.get(name, set()))
+    # What is new is what the reader has just brought: compared with the last run, source by source.
+    state, sources = st.session_state, [name for name in texts if texts[name]]
+    last_texts = state.get(_LAST_TEXTS, {})
+    state[_LAST_TEXTS] = {name: {text.content for text in texts[name]} for name in sources}
+    fresh = tuple(name for name in sources if state[_LAST_TEXTS][name] - last_texts.get(name, set()))
     if not set(fresh) <= set(SOURCES.get()):
-        SOURCES.request(
-            fresh[:1] if address.has_just_arrived() else fresh
-        )  # an address may name more than one
-    chosen = SOURCES.resolve(there) or SOURCES.resolve(there, tuple(there[:1]))
-    if len(there) > 1:
+        # An address may name a corpus and a text: the first is scored, not both together.
+        SOURCES.request(fresh[:1] if address.has_just_arrived() else fresh)
+    chosen = SOURCES.resolve(sources) or SOURCES.resolve(sources, tuple(sources[:1]))
+    if len(sources) > 1:
         st.pills(
             _("Texts to score"),
-            there,
+            sources,
             selection_mode="multi",
-            format_func=lambda name: _called(name, texts[name]),
+            format_func=lambda name: _source_label(name, texts[name]),
             help=_("New texts are scored alone. Choose the others here to score them too."),
-            on_change=_follow,
+            on_change=_show_chosen_tab,
             **SOURCES.widget,
         )
-    elif there and _in_view() not in there:
-        name = plain(_called(there[0], texts[there[0]]))
+    elif sources and _in_view() not in sources:
+        name = plain(_source_label(sources[0], texts[sources[0]]))
         st.markdown(_("**{name}**, until you choose a text here:").format(name=name))
-    return [text for name in there if name in chosen for text in texts[name]]
+    return [text for name in sources if name in chosen for text in texts[name]]
 
 
-def _called(name: str, texts: Sequence[Text]) -> str:
+def _source_label(name: str, texts: Sequence[InputText]) -> str:
     if name == "files":
         return ngettext("{n} uploaded file", "{n} uploaded files", len(texts)).format(n=len(texts))
     return _("Pasted text") if name == "paste" else texts[0].name if texts else ""
@@ -365,46 +385,48 @@ def _called(name: str, texts: Sequence[Text]) -> str:
 # A corpus.
 
 
-def _from_corpus() -> list[Text]:
+def _choose_corpus() -> list[InputText]:
     """Draw the choice of a corpus. Returns its text or its held-out part; [] if there is none yet."""
-    which, how = st.columns([3, 2], vertical_alignment="bottom")
-    about = {name: corpora.describe(name) for name in corpora.names()}
-    words = {name: f"{one.title} · {one.bytes / 1e6:.1f} MB" for name, one in about.items()}
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    infos = {name: corpora.describe(name) for name in corpora.names()}
+    words = {name: f"{corpus.title} · {corpus.bytes / 1e6:.1f} MB" for name, corpus in infos.items()}
     name = CORPUS.choose(
-        _("Corpus"), words, draw=which.selectbox, index=None, placeholder=_("Choose a corpus")
+        _("Corpus"), words, draw=left.selectbox, index=None, placeholder=_("Choose a corpus")
     )
     words = {"held out": _("The last 10 % (held out)"), "all": _("The whole corpus")}
     help = _("The shipped models trained on this corpus have not read its last tenth.")
-    with how:
+    with right:
         part = PART.choose(_("Part"), words, help=help)
-    if name is None or (about[name].needs_download and not fetched(about[name])):
+    if name is None or (infos[name].needs_download and not offer_download(infos[name])):
         return []
     try:
-        content, text = _read(name, part)
+        content, text = _read_corpus(name, part)
     except RnnvizError as error:
         st.error(describe(error), icon=":material/error:")
         return []
-    return [Text(about[name].title, content, text=text)]
+    return [InputText(infos[name].title, content, text=text)]
 
 
+# A resource, not data: Streamlit copies cached data at each use, and this text may have many megabytes.
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _read(name: str, part: str) -> tuple[str, str]:
+def _read_corpus(name: str, part: str) -> tuple[str, str]:
     """The checksum and the text of a corpus's `part`, "all" or "held out"; all if too short to split."""
     corpus = corpora.read(name)
     text = corpus.text if part == "all" else corpus.split().held_out or corpus.text
     return hashlib.sha256(text.encode("utf-8")).hexdigest(), text
 
 
-def fetched(info: corpora.CorpusInfo) -> bool:
+def offer_download(info: corpora.CorpusInfo) -> bool:
     """Whether a corpus has just been downloaded; until then, draws the button that downloads it."""
+    # The key has no text: "Forget my texts" leaves a downloaded corpus alone.
     fetch = partial(
         ask, Key("fetch", rest=info.name), info.title, partial(_fetch, info.name), kind="download"
     )
-    found = fetch(pressed=False)
-    if found.waits or found.value:
-        return found.show("fetch") is not None
-    if found.job is not None and found.job.error is not None:
-        st.error(describe(found.job.error), icon=":material/cloud_off:")
+    result = fetch(pressed=False)
+    if result.waits or result.value:
+        return result.show("fetch") is not None
+    if result.job is not None and result.job.error is not None:
+        st.error(describe(result.job.error), icon=":material/cloud_off:")
     label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
     if st.button(label, icon=":material/download:", key="fetch"):
         fetch(pressed=True)
@@ -442,8 +464,8 @@ COMMON_ENCODINGS = {
 }
 
 
-def encoding_control(text: Text, found: str | None, certainty: str | None) -> None:
-    """Draw the encoding `found` of a file, its certainty ("declared", "verified" or "guessed"), and the
+def encoding_control(text: InputText, encoding: str | None, certainty: str | None) -> None:
+    """Draw the `encoding` of a file, its certainty ("declared", "verified" or "guessed"), and the
     choice of another.
     """
     if text.data is None:
@@ -468,7 +490,7 @@ def encoding_control(text: Text, found: str | None, certainty: str | None) -> No
             ),
         ),
     }[str(certainty)]
-    label = COMMON_ENCODINGS.get(str(found), str(found)).split(" · ")[0]
+    label = COMMON_ENCODINGS.get(str(encoding), str(encoding)).split(" · ")[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="encoding"):
         st.markdown(
             _("Encoding **{encoding}**, {how}").format(encoding=plain(label), how=how),
@@ -478,13 +500,14 @@ def encoding_control(text: Text, found: str | None, certainty: str | None) -> No
         encoding_picker(text, beside=True)
 
 
-def mend_encoding(text: Text) -> None:
+def mend_encoding(text: InputText) -> None:
     """Draw the choice of an encoding for a file that could not be read; nothing for a binary one."""
     if text.data and not binary_format(text.data[:512]):
         encoding_picker(text)
 
 
-def encoding_picker(text: Text, *, beside: bool = False) -> None:
+def encoding_picker(text: InputText, *, beside: bool = False) -> None:
+    # Both, as two files of one content each have a choice, and Streamlit refuses two widgets of one key.
     key = f"encoding-{text.content[:16]}-{text.name}"
     words = {"": _("Detect automatically")}
     for encoding in (*COMMON_ENCODINGS, *filter(None, [text.encoding])):
@@ -493,6 +516,7 @@ def encoding_picker(text: Text, *, beside: bool = False) -> None:
     def picked(content: str) -> None:  # Streamlit keeps a callback's arguments: the checksum, not the text
         st.session_state.setdefault(ENCODINGS, {})[content] = st.session_state[key] or None
 
+    # ENCODINGS holds the choice; the widget only shows it, whatever it held before.
     st.session_state[key] = text.encoding or ""
     st.selectbox(
         _("Encoding") if beside else _("Encoding of {name}").format(name=plain(text.name)),

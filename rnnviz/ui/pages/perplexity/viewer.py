@@ -1,7 +1,7 @@
 """One reader's text viewer on the server: asks, and the bytes that answer them.
 
-- The text is sent in chunks of about CHUNK characters, which end at line ends if there are any. The browser
-  lays out each by itself, so a chunk loaded above never moves the text below.
+- The text is sent in chunks of about CHUNK_CHARS characters, which end at line ends if there are any. The
+  browser lays out each by itself, so a chunk loaded above never moves the text below.
 - A chunk's borders follow from its number and a few characters around them. So the last chunk of 50 million
   characters costs no more than the first.
 - As in the live view, an ask states everything wanted, so asks may be dropped: the last one is always right.
@@ -20,19 +20,21 @@ from rnnviz.i18n import _
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
 from rnnviz.page.payload import pack
-from rnnviz.scoring.breakdown import Difference
+from rnnviz.scoring.breakdown import ModelDifference
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
 
-CHUNK = 4_096  # characters of a chunk, on average
-MOST = 8  # chunks in one answer
-LISTED = 5  # most probable characters listed for a place
+CHUNK_CHARS = 4_096  # characters of a chunk, on average
+# Chunks in one answer: a browser that asks for more gets the first, and asks again for what it still lacks.
+MAX_CHUNKS = 8
+LISTED_CHARACTERS = 5  # most probable characters listed for a place
 
+# Where a chunk may end: at a space, and in Chinese, which has none, after an ideographic space, 。 or ，
 _NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
 
 
 @dataclass(frozen=True)
-class Ask:
+class ViewerRequest:
     """A browser's ask; `from_json` validates it.
 
     client, seq  the browser's id and the ask's number, which the answer repeats
@@ -54,7 +56,7 @@ class Ask:
     fresh: bool = False
 
     @classmethod
-    def from_json(cls, value: object) -> Ask:
+    def from_json(cls, value: object) -> ViewerRequest:
         """The ask in any JSON value; missing or mistyped fields become defaults."""
         whole = payload.whole()
         ask = payload.valid(
@@ -70,7 +72,7 @@ class Ask:
             fresh=payload.true,
         )
         part = None if ask.part is None else (ask.part[0], ask.part[1])  # JSON has no tuples
-        return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MOST])), part=part)
+        return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MAX_CHUNKS])), part=part)
 
 
 class ViewerSession:
@@ -87,7 +89,7 @@ class ViewerSession:
         record: Record,
         expected: Mapping[str, Expected],
         other: Record | None = None,
-        difference: Difference | None = None,
+        difference: ModelDifference | None = None,
     ) -> None:
         self.record, self.other, self.difference = record, other, difference
         self.place = 0
@@ -104,30 +106,32 @@ class ViewerSession:
 
     @property
     def count(self) -> int:
-        return -(-len(self) // CHUNK)
+        return -(-len(self) // CHUNK_CHARS)
 
     def border(self, index: int) -> int:
-        """The first character of chunk `index`: after the first line end from index · CHUNK on, else after a
-        space, else index · CHUNK itself.
+        """The first character of chunk `index`: after the first line end from index · CHUNK_CHARS on, else
+        after a space, else index · CHUNK_CHARS itself.
         """
-        begin = index * CHUNK
+        begin = index * CHUNK_CHARS
         if index <= 0 or begin >= len(self):
             return min(max(begin, 0), len(self))
-        near = self.record.read("codes", begin, min(begin + CHUNK // 2, len(self)))
-        for wanted in (near == _NEWLINE, np.isin(near, _SPACES)):
-            found = np.flatnonzero(wanted)
-            if len(found):
-                return begin + int(found[0]) + 1
+        # Looked for within half a chunk, so a chunk has between half and one and a half times CHUNK_CHARS.
+        near = self.record.read("codes", begin, min(begin + CHUNK_CHARS // 2, len(self)))
+        for is_break in (near == _NEWLINE, np.isin(near, _SPACES)):
+            breaks = np.flatnonzero(is_break)
+            if len(breaks):
+                return begin + int(breaks[0]) + 1
         return begin
 
     def chunk_of(self, position: int) -> int:
         """The number of the chunk that contains character `position`."""
-        index = min(max(position, 0), max(0, len(self) - 1)) // CHUNK
+        index = min(max(position, 0), max(0, len(self) - 1)) // CHUNK_CHARS
+        # A border lies up to half a chunk after index · CHUNK_CHARS: before it is the chunk before.
         return index - 1 if index and self.border(index) > position else index
 
     def answer(
         self,
-        ask: Ask,
+        ask: ViewerRequest,
         static: Mapping[str, Any],
         digest: str,
         curves: Mapping[str, Any],
@@ -139,33 +143,36 @@ class ViewerSession:
         extra           further entries of the header
         """
         if ask.fresh:
-            here = self.chunk_of(self.place)
-            wanted = [i for i in (here, here + 1, here - 1) if 0 <= i < self.count]
+            # A browser that holds nothing: the reader's chunk first, then those that a first scroll needs.
+            middle = self.chunk_of(self.place)
+            chunks = [i for i in (middle, middle + 1, middle - 1) if 0 <= i < self.count]
         else:
             self.place = min(ask.place, max(0, len(self) - 1))
-            wanted = sorted({i for i in ask.chunks if i < self.count})
-        spans = [(i, self.border(i), self.border(i + 1)) for i in wanted]
+            chunks = sorted({i for i in ask.chunks if i < self.count})
+        spans = [(i, self.border(i), self.border(i + 1)) for i in chunks]
         header: dict[str, Any] = {
             "client": ask.client,
             "seq": ask.seq,
             "length": len(self),
             "count": self.count,
-            "chunk": CHUNK,
+            "chunk": CHUNK_CHARS,
             "place": self.place,
             "spans": [list(span) for span in spans],
             "digest": digest,
             **extra,
         }
         arrays = self._arrays([(start, stop) for _, start, stop in spans])
+        # Words, colours and curve take more than a chunk: they are sent once, not with every scroll.
         if ask.static != digest:
             header["static"] = dict(static)
             arrays |= curves
+        # Repeated with every answer, as an answer may be lost; the jump's number says whether it is new.
         if self._jump is not None:
             header["jump"] = list(self._jump)
         if ask.at is not None and ask.at < len(self):
-            header["told"] = self._told(ask.at)
+            header["told"] = self._expected_lists(ask.at)
         if ask.part is not None and ask.part[1] <= len(self):
-            header["part"] = self._part(*ask.part)
+            header["part"] = self._passage_cost(*ask.part)
         return pack(header, arrays)
 
     def _arrays(self, spans: list[tuple[int, int]]) -> dict[str, npt.NDArray[Any]]:
@@ -191,18 +198,23 @@ class ViewerSession:
             arrays["otherRank"] = column(self.other, "rank", "<i4").view("<u4")
         return arrays
 
-    def _part(self, start: int, stop: int) -> dict[str, Any]:
+    def _passage_cost(self, start: int, stop: int) -> dict[str, Any]:
         """The cost of characters start .. stop − 1 given all before them, in nats a character, by model."""
+        # Two lookups, however long the passage is: `sums` are running sums.
         records = [self.record, *([self.other] if self.other is not None else [])]
         sums = [record.sums([start, stop]) for record in records]
         return {"at": [start, stop], "nats": [float(to - before) / (stop - start) for before, to in sums]}
 
-    def _told(self, position: int) -> dict[str, Any]:
+    def _expected_lists(self, position: int) -> dict[str, Any]:
         lists = []
         for name, expected in self._expected.items():
-            found = expected.at(position, LISTED)
+            prediction = expected.at(position, LISTED_CHARACTERS)
             lists.append(
-                {"model": name, "approximate": found.approximate, "top": [list(t) for t in found.top]}
+                {
+                    "model": name,
+                    "approximate": prediction.approximate,
+                    "top": [list(t) for t in prediction.top],
+                }
             )
         return {"at": position, "lists": lists}
 

@@ -33,13 +33,13 @@ Counts = Mapping[str, Sequence[int]]
 class RoomQuestion:
     """A question of a step of the lecture.
 
-    key      its name in the lecture: a step that returns with the same key still has its answers
-    text     the question, in the lecture's language
-    options  the possible answers, at least two
-    letters  whether the options are single characters, which a phone shows as a keyboard
-    right    the index of the right option, shown with the answers; None for none
-    over     whether the stage shows the answer already: no more answers are taken
-    told     makes further entries for the stage from the counts of all revealed questions
+    key           its name in the lecture: a step that returns with the same key still has its answers
+    text          the question, in the lecture's language
+    options       the possible answers, at least two
+    letters       whether the options are single characters, which a phone shows as a keyboard
+    right         the index of the right option, shown with the answers; None for none
+    over          whether the stage shows the answer already: no more answers are taken
+    draw_answers  makes further entries for the stage from the counts of all revealed questions
     """
 
     key: str
@@ -48,7 +48,7 @@ class RoomQuestion:
     letters: bool = False
     right: int | None = None
     over: bool = False
-    told: Callable[[Counts], dict[str, Any]] | None = None
+    draw_answers: Callable[[Counts], dict[str, Any]] | None = None
 
 
 class Refused(HTTPException):
@@ -122,12 +122,13 @@ class Room:
         """Bells that ring when the phones, or the stage, have something new to show."""
         self.edition = 0
         """A number that grows with each change of `stage_state`."""
-        # Never held while a bell rings or a question's `told` computes: the event loop of all phones
+        # Never held while a bell rings or a question's `draw_answers` computes: the event loop of all phones
         # waits for it.
         self._lock = threading.Lock()
         self._polls: OrderedDict[str, Poll] = OrderedDict()
         self._current: Poll | None = None
         self._last_number = 0
+        # By phone, its newest stream. Only its identity counts: it tells a phone's second tab from the first.
         self._streams: dict[str, object] = {}
 
     # ---- the stage ----
@@ -209,8 +210,8 @@ class Room:
                 "over": question.over,
             }
             counts = self._revealed() if current.revealed else {}
-        if counts and question.told is not None:
-            state["question"]["told"] = question.told(counts)
+        if counts and question.draw_answers is not None:
+            state["question"]["answers"] = question.draw_answers(counts)
         return state
 
     def table(self) -> list[dict[str, Any]]:
@@ -242,6 +243,7 @@ class Room:
                 raise Refused(503, "full")
             elsewhere = phone in self._streams
             self._streams[phone] = stream
+        # The older stream hears the bell, finds that it is not the newest any more, and ends.
         if elsewhere:
             self.phones.ring()
         self._advance_edition()
@@ -268,6 +270,8 @@ class Room:
             poll = self._current
             if type(number) is not int or type(answer) is not int:  # isinstance would take True for 1
                 raise Refused(400, "invalid")
+            # Numbers only grow: one up to the last was asked here, and has closed unless it is current. A
+            # higher one is no question of this room.
             if self.closed or not 0 < number <= self._last_number:
                 raise Refused(404, "unknown")
             if poll is None or poll.number != number or poll.revealed:
@@ -324,6 +328,8 @@ class Room:
         self._advance_edition()
 
     def _advance_edition(self) -> None:
+        # Counted before the bell: the poll that it wakes answers with the new number. With the old one, the
+        # stage's next poll would be answered at once, with the same state again.
         with self._lock:
             self.edition += 1
         self.stage.ring()

@@ -130,7 +130,7 @@ export class Panel {
     const { yaxis } = this.axes;
     const top = event.clientY - this.pad.getBoundingClientRect().top;
     const value = picks[indexAt(yaxis, top)];
-    if (value !== undefined) this.board.ask({ what: "pick", panel: name, value });
+    if (value !== undefined) this.board.ask({ kind: "pick", panel: name, value });
   }
 }
 

@@ -31,7 +31,7 @@ export class Text {
     /** @type {ColouredText<Chunk>} */
     this.text = new ColouredText(this.flow, {}, one);
     const choose = () =>
-      this.about.pick !== null && board.ask({ what: "pick", panel: "text", value: this.about.pick });
+      this.about.pick !== null && board.ask({ kind: "pick", panel: "text", value: this.about.pick });
     this.flow.addEventListener("click", choose);
     this.flow.addEventListener("keydown", (event) => event.key === "Enter" && choose());
   }
@@ -62,7 +62,7 @@ export class Text {
     }
     const select = (/** @type {number} */ start, /** @type {number} */ stop) => {
       getSelection()?.removeAllRanges(); // the answer marks the passage instead
-      board.ask({ what: "span", value: [start, stop] });
+      board.ask({ kind: "span", value: [start, stop] });
     };
     const pick = (/** @type {number} */ t) => board.choose(t);
     const point = (/** @type {number | null} */ t) => board.point(t);

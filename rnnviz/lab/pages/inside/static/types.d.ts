@@ -14,7 +14,7 @@ export interface AboutText {
   values: string | null;
   palette: string;
   label: string;
-  said: string;
+  name: string;
   at: number | null;
   linked: boolean;
   marked: [start: number, stop: number] | null;

@@ -124,7 +124,7 @@ export class View extends BaseView {
     this.at = t;
     this.hover = null;
     this.mark();
-    this.ask({ what: "at", value: t });
+    this.ask({ kind: "at", value: t });
   }
 
   // ---- looks --------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ export function line(t, texts, numbers, say) {
   const parts = [`${say("at", { n: numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
   for (const text of linked) {
     const value = text.value(t);
-    if (value !== null) parts.push((text.about.said ? `${text.about.said} ` : "") + value);
+    if (value !== null) parts.push((text.about.name ? `${text.about.name} ` : "") + value);
   }
   return parts.join(" · ");
 }

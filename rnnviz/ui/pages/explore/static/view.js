@@ -408,8 +408,8 @@ export class View extends BaseView {
     const { store, behind, drawn } = this;
     const byUnit = store.head.unit !== null && this.unit !== null;
     const by = this.why && store.why ? "why" : byUnit ? "unit" : "surprisal";
-    const { came, model } = this.theme;
-    const pens = { unknown: came, written: model, wash: by === "surprisal" ? `${model}33` : "" };
+    const { actual, model } = this.theme;
+    const pens = { unknown: actual, written: model, wash: by === "surprisal" ? `${model}33` : "" };
     this.editor.paint(behindText(store, behind, by), (t) => store.isUnknown(t), drawn, pens);
   }
 

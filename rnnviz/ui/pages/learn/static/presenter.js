@@ -7,7 +7,7 @@ import { Stopwatch } from "./stopwatch.js";
 
 /** @import { DeskStep, RoomLive } from "./types" */
 
-const COLOURS = ["background", "text", "muted", "model", "came"];
+const COLOURS = ["background", "text", "muted", "model", "actual"];
 const PATIENCE = 1500; // milliseconds until a stage that doesn't answer counts as lost
 
 /** @param {string} id */

@@ -20,8 +20,8 @@ const SAID = ["pair", "room.answered"]; // the stage's words that the window nee
 export const name = (key) => `rnnviz-desk-${key}`;
 
 /** The colours of the stage's theme that the window uses. @param {SceneTheme} theme */
-function worn({ background, text, muted, grid, model, came }) {
-  return { background, text, muted, grid, model, came };
+function worn({ background, text, muted, grid, model, actual }) {
+  return { background, text, muted, grid, model, actual };
 }
 
 export class PresenterChannel {

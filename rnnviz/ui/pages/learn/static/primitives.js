@@ -185,7 +185,7 @@ class Pen {
     const paths = arrowPaths(area, a, b);
     const group = document.createElementNS(SVG, "g");
     const colour =
-      { "": theme.muted, faded: theme.grid, cut: theme.grid, lit: theme.model, back: theme.came }[look] ??
+      { "": theme.muted, faded: theme.grid, cut: theme.grid, lit: theme.model, back: theme.actual }[look] ??
       this.theme(look);
     const line = document.createElementNS(SVG, "path");
     line.setAttribute("d", paths.line);
@@ -207,10 +207,10 @@ class Pen {
   room({ key, parts: [without, prompt] }) {
     const { room } = this.board;
     if (!room?.door) return this.draw(without);
-    const told = room.revealed(key)?.told;
-    if (!told) return this.draw(prompt);
-    room.next = () => this.ask(told.ask);
-    return this.draw(told.picture);
+    const answers = room.revealed(key)?.answers;
+    if (!answers) return this.draw(prompt);
+    room.next = () => this.ask(answers.ask);
+    return this.draw(answers.picture);
   }
 
   // ---- words --------------------------------------------------------------------------------------------

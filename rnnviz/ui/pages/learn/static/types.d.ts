@@ -66,7 +66,7 @@ export interface RoomQuestion {
   counts: number[];
   revealed: boolean;
   over: boolean;
-  told?: Untyped;
+  answers?: Untyped;
 }
 
 /** A step's notes for the lecturer's window. */
