@@ -20,7 +20,7 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -215,7 +215,9 @@ def opening_answer(model: NumpyModel, yardstick: NgramModel | None, header: Mapp
             for layer, reach in enumerate(layers):
                 shown = set(range(len(reach))) - set(hidden.tolist()) if layer == answer["layer"] else set()
                 layers[layer] = [round(value, 3) if unit in shown else 0 for unit, value in enumerate(reach)]
-    return pack(answer, {**arrays, "states": states})
+    # Nobody sees more digits before the engine's own answer comes, and fewer pack into less.
+    rounded = {name: arrays[name].round(4) for name in ("nll", "chances", "entropy")}
+    return pack(answer, {**arrays, **rounded, "states": states})
 
 
 # ---- the folder ----
@@ -240,7 +242,7 @@ def folder_files(infos: Sequence[checkpoint.ModelInfo]) -> dict[str, bytes]:
     Raises as `check_network` does, and ConfigError for none, or for two of one name.
     """
     files = Files()
-    index = add_contents(files, infos, LANGUAGES) | {"offline": OFFLINE}
+    index = add_contents(files, infos, list(LANGUAGES)) | {"offline": OFFLINE}
     style = files.add("page", ".css", (font_css(files) + _style()).encode())
     script = files.add("page", ".js", page_script().encode())
     files.contents["index.html"] = _html(
@@ -309,7 +311,7 @@ def single_file(info: checkpoint.ModelInfo) -> str:
     files = Files()
     index = add_contents(files, [info], [language()])
     blocks = {
-        name: content if name.endswith(".opening") else gzip.compress(content, 9, mtime=0)
+        name: content if name.endswith(".opening") else _gzipped(content)
         for name, content in files.contents.items()
     }
     script = page_script()
@@ -323,6 +325,12 @@ def single_file(info: checkpoint.ModelInfo) -> str:
         blocks=blocks,
         title=f"{info.name} · rnnviz",
     )
+
+
+# Plotly's file takes a second, and is the same in every page.
+@lru_cache(maxsize=16)
+def _gzipped(content: bytes) -> bytes:
+    return gzip.compress(content, 9, mtime=0)
 
 
 # ---- both ----
@@ -358,10 +366,9 @@ def _html(
     )
 
 
-@cache
-def page_script() -> str:
-    """The page's script: all modules, and the view's markup, styles and colours."""
-    look = {
+def page_look() -> dict[str, Any]:
+    """What the page's script has beside its modules (types.d.ts: Look)."""
+    return {
         "markup": (VIEW_FOLDER / "view.html").read_text("utf-8"),
         "styles": "".join(
             (folder / name).read_text("utf-8")
@@ -377,12 +384,17 @@ def page_script() -> str:
             for cell in CELLS
         },
     }
+
+
+@cache
+def page_script() -> str:
+    """The page's script: all modules, and its look."""
     # No "<" in the JSON: the script may stand between <script> and </script>.
-    arguments = json.dumps(look, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    look = _json(page_look()).decode().replace("<", "\\u003c")
     source = bundle("page/page.js")
     if "</script" in source.lower():
         raise ValueError("a module has </script in it, which would end the page's script")
-    return f"const {{ start }} = {source};\nstart(document, {arguments});\n"
+    return f"const {{ start }} = {source};\nstart(document, {look});\n"
 
 
 def _style() -> str:

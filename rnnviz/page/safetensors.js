@@ -119,14 +119,15 @@ function shapes({ cell, vocabulary_size: V, hidden_size: H, layers, embedding_si
   if (!tied) all["readout.weight"] = [V, H];
   for (let n = 0; n < layers; n++) {
     const inputs = n ? H : X || V + 1;
-    if (cell === "mlp" || cell === "mingru") {
-      all[`recurrence.${n}.weight`] = [gates * H, inputs];
-      all[`recurrence.${n}.bias`] = [gates * H];
+    if (cell === "mlp") {
+      all[`recurrence.${n}.weight`] = [H, inputs];
+      all[`recurrence.${n}.bias`] = [H];
       continue;
     }
     all[`recurrence.weight_ih_l${n}`] = [gates * H, inputs];
-    all[`recurrence.weight_hh_l${n}`] = [gates * H, H];
     all[`recurrence.bias_ih_l${n}`] = [gates * H];
+    if (cell === "mingru") continue; // its gates don't look at the state
+    all[`recurrence.weight_hh_l${n}`] = [gates * H, H];
     all[`recurrence.bias_hh_l${n}`] = [gates * H];
   }
   return all;

@@ -68,7 +68,7 @@ def _find_network(name: str) -> checkpoint.ModelInfo | None:
 
 
 def network_page(info: checkpoint.ModelInfo, language: str) -> PackedFile:
-    """The page of a network, cached until its file changes. Raises as `build.page` does, and OSError."""
+    """The page of a network, cached until its file changes. Raises as `single_file` does, and OSError."""
     # Time and size are part of the cache's key: a model file that is replaced has another page.
     status = info.path.stat()
     with _build_lock, i18n.speaking(language):
@@ -80,5 +80,4 @@ def _build_page(path: Path, _language: str, _time: int, _bytes: int) -> PackedFi
     from rnnviz.page import build  # here, because only a shared page needs its imports
 
     info = checkpoint.read_info(path)
-    page = build.page(info, checkpoint.yardstick(info.card))
-    return pack_file(page.encode(), f"{path.stem}.html")
+    return pack_file(build.single_file(info).encode(), f"{path.stem}.html")

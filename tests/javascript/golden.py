@@ -1,7 +1,8 @@
 """What the core answers, for the JavaScript engine to be held against, a file a network of NETWORKS:
 `python -m tests.javascript.golden FOLDER`.
 
-A file holds the page's packed block, then asks and `LiveSession`'s answers, each after its length in 4 bytes.
+Beside each network's own file, NAME.golden holds its header and arrays, then asks and `LiveSession`'s
+answers, each after its length in 4 bytes; look.json what the page's script has, orders.json rows' orders.
 The networks are of every cell, with random weights, small enough to be made in a moment.
 """
 
@@ -10,13 +11,18 @@ import struct
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+import numpy as np
+
+from rnnviz.figures.live import seriate, steady
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.build import START_TEMPERATURE, page_parts
+from rnnviz.page.build import START_TEMPERATURE, check_network, network_arrays, network_header, page_look
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.payload import pack
+from rnnviz.page.shown_units import MIN_SIDE_RATIO, REACH_PERCENTILE
+from rnnviz.scoring.tracer import trace
 from tests.support.models import TEXT, tiny
 
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -75,11 +81,11 @@ def write(folder: Path) -> None:
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
-        header, arrays = page_parts(info, yardstick)
-        digest = header["made"]["digest"]
-        network = cast(Any, checkpoint.load_numpy(path))
+        network = check_network(info)
+        header, arrays = network_header(network, yardstick), network_arrays(network, yardstick)
+        digest = header["digest"]
         session = LiveSession(network, yardstick, temperature=START_TEMPERATURE, static=({}, digest))
-        blocks = [pack({"made": header["made"]}, arrays)]
+        blocks = [pack({"made": header}, arrays)]
         for n, asked in enumerate(ASKS):
             # Some views hold what was answered before, some hold nothing.
             ask = {
@@ -92,6 +98,23 @@ def write(folder: Path) -> None:
             answer = session.answer(LiveAsk.from_json(ask))
             blocks += [json.dumps(ask).encode(), answer]
         (folder / f"{name}.golden").write_bytes(b"".join(struct.pack("<I", len(b)) + b for b in blocks))
+    look = page_look()
+    (folder / "look.json").write_text(
+        json.dumps({name: look[name] for name in ("colours", "normalisers", "scales")})
+    )
+    (folder / "orders.json").write_text(json.dumps(row_orders()))
+
+
+def row_orders() -> dict[str, Any]:
+    """A network's states over a text, and the orders and the reach of its units."""
+    values = trace(tiny("gru"), TEXT[:300]).hidden[:, 0]
+    ends = abs(np.percentile(values, (100 - REACH_PERCENTILE, REACH_PERCENTILE), axis=0))
+    return {
+        "values": values.tolist(),
+        "steady": steady(values, 6).tolist(),
+        "alike": seriate(values).tolist(),
+        "reach": np.maximum(ends, np.maximum(MIN_SIDE_RATIO * ends.max(axis=0), 1e-3)).tolist(),
+    }
 
 
 if __name__ == "__main__":

@@ -7,8 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Network, Reading, weigh, write } from "../../rnnviz/page/engine.js";
-import { answers, tensors } from "../../rnnviz/page/model.js";
+import { answers } from "../../rnnviz/page/model.js";
+import { describe } from "../../rnnviz/page/own_network.js";
 import { Reader } from "../../rnnviz/page/reader.js";
+import { alike, reach, steady } from "../../rnnviz/page/row_orders.js";
+import { readNetwork } from "../../rnnviz/page/safetensors.js";
 import { unpack } from "../../rnnviz/ui/browser/static/payload.js";
 
 const CLOSE = 1e-4;
@@ -28,16 +31,30 @@ function blocks(file) {
   return found;
 }
 
+/** @param {string} file */
+const json = (file) => JSON.parse(readFileSync(join(folder, file), "utf8"));
+const look = json("look.json");
+
+/** A network of the page: what it is made of, with the colours that the page's script has. @param {string} file */
+function network(file) {
+  const { header, arrays } = unpack(blocks(file)[0]);
+  const { made } = header;
+  for (const theme of ["light", "dark"])
+    Object.assign(made.fixed.themes[theme], { ...look.colours[theme], ...made.fixed.themes[theme] });
+  const bytes = new Uint8Array(readFileSync(join(folder, file.replace(".golden", ".safetensors"))));
+  return { made, arrays, ...readNetwork(bytes) };
+}
+
 const files = readdirSync(folder).filter((name) => name.endsWith(".golden"));
 
 test("there is a network of every cell", () => assert.equal(files.length, 8));
 
 for (const file of files) {
-  const [packed, ...rest] = blocks(file);
-  const { header, arrays } = unpack(packed);
+  const [, ...rest] = blocks(file);
+  const { made, arrays, tensors } = network(file);
 
   test(`${file}: every answer is the core's`, () => {
-    const own = answers(header.made, arrays);
+    const own = answers(made, tensors, arrays);
     for (let n = 0; n < rest.length; n += 2) {
       const ask = JSON.parse(new TextDecoder().decode(rest[n]));
       const theirs = unpack(rest[n + 1]);
@@ -73,7 +90,7 @@ for (const file of files) {
   });
 
   test(`${file}: what is written is drawn from the prediction`, () => {
-    const network = new Network(header.made.config, tensors(arrays));
+    const network = new Network(made.config, tensors);
     const reading = new Reading(network, 0);
     reading.read([3, 4, 5]);
     const shape = { temperature: 0, top_k: null, top_p: null };
@@ -90,8 +107,8 @@ for (const file of files) {
 }
 
 test("characters are drawn as often as the core's weights say", () => {
-  const { made, arrays } = page();
-  const { reading } = answers(made, arrays);
+  const { made, tensors, arrays } = network(files[0]);
+  const { reading } = answers(made, tensors, arrays);
   reading.read([3, 4, 5]);
   let seed = 1;
   const chance = () => {
@@ -116,15 +133,9 @@ test("characters are drawn as often as the core's weights say", () => {
   assert.ok([...counts.keys()].every((id) => symbols.includes(id)));
 });
 
-/** The first network's page. */
-function page() {
-  const { header, arrays } = unpack(blocks(files[0])[0]);
-  return { made: header.made, arrays };
-}
-
 test("a text that is given up half-way leaves no trace", () => {
-  const { made, arrays } = page();
-  const [one, other] = [answers(made, arrays), answers(made, arrays)];
+  const { made, tensors, arrays } = network(files[0]);
+  const [one, other] = [answers(made, tensors, arrays), answers(made, tensors, arrays)];
   const [first, second] = [{ text: "The Time Traveller" }, { text: "The Time Machine", base: 1, unit: 2 }];
   assert.deepEqual(one.answer(first), other.answer(first));
   const steps = one.reading.steps(one.text({ text: "The Time Machine stood still" }).ids);
@@ -134,7 +145,7 @@ test("a text that is given up half-way leaves no trace", () => {
 
 test("a long text is read a little at a time, and a newer one takes its place", async () => {
   const long = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
-  const { made, arrays } = page();
+  const { made, tensors, arrays } = network(files[0]);
   /** @type {any[]} */
   const heard = [];
   /** @type {number[]} */
@@ -146,7 +157,9 @@ test("a long text is read a little at a time, and a newer one takes its place", 
         if (answer.header.seq === 2) reader.ask({ text: `${long}!`, seq: 3, base: 2 });
         if (answer.header.seq === 3) resolve();
       };
-      const reader = new Reader(answers(made, arrays), hear, (done, length) => shares.push(done / length));
+      const reader = new Reader(answers(made, tensors, arrays), hear, (done, length) =>
+        shares.push(done / length),
+      );
       reader.ask({ text: "The", seq: 0 });
       assert.equal(heard.shift().header.seq, 0); // a short one is answered at once
       setTimeout(() => {
@@ -161,7 +174,7 @@ test("a long text is read a little at a time, and a newer one takes its place", 
     [2, 3],
   );
   assert.ok(shares.length > 1 && shares.every((share) => share > 0 && share < 1));
-  const fresh = answers(made, arrays);
+  const fresh = answers(made, tensors, arrays);
   fresh.answer({ text: "The", seq: 0 });
   assert.deepEqual(heard[0], fresh.answer({ text: `Now ${long}`, seq: 2 }));
   assert.deepEqual(heard[1], fresh.answer({ text: `${long}!`, seq: 3, base: 2 }));
@@ -182,4 +195,45 @@ test("a nucleus is the smallest that has top_p", () => {
     const { weights } = weigh(logs, { temperature: 1, top_k: null, top_p: size / 4 });
     assert.equal(weights.filter((weight) => weight > 0).length, size);
   }
+});
+
+for (const file of files)
+  test(`${file}: a file alone gives the same network`, () => {
+    const { made, arrays, tensors, description } = network(file);
+    assert.deepEqual(description.config, made.config);
+    const own = describe("mine", description, tensors, made, look);
+    for (const name of /** @type {const} */ ([
+      "symbols",
+      "cell",
+      "layers",
+      "units",
+      "few",
+      "quantities",
+      "usual",
+    ]))
+      assert.deepEqual(own.made.fixed[name], made.fixed[name], name);
+    assert.deepEqual(own.made.normaliser, made.normaliser);
+    assert.ok(Math.abs(own.made.unknownCost - made.unknownCost) < 1e-12);
+    const { light } = /** @type {any} */ (made.fixed.themes);
+    assert.deepEqual(/** @type {any} */ (own.made.fixed.themes).light.figure, light.figure);
+    const rows = Object.keys(arrays).filter((name) => name.startsWith("rows:") || name.startsWith("reach:"));
+    assert.deepEqual(Object.keys(own.arrays).sort(), rows.sort());
+    for (const name of rows) assert.equal(own.arrays[name].length, arrays[name].length, name);
+    const { header } = answers(own.made, tensors, own.arrays).answer({ text: "The Time", order: "alike" });
+    const whole = answers(made, tensors, arrays).answer({ text: "The Time" }).header;
+    assert.deepEqual(header.numbers, whole.numbers);
+  });
+
+test("units are ordered, and their reach measured, as in the core", () => {
+  const { values, ...core } = json("orders.json");
+  const plane = { T: values.length, H: values[0].length, values: Float32Array.from(values.flat()) };
+  assert.deepEqual(steady(plane, 6), core.steady);
+  const order = alike(plane);
+  assert.ok(
+    [order, order.toReversed()].some((way) => String(way) === String(core.alike)),
+    String(order),
+  ); // a sign is free
+  reach(plane).forEach((end, i) => {
+    assert.ok(Math.abs(end - core.reach.flat()[i]) < 1e-6);
+  });
 });
