@@ -1,4 +1,5 @@
-"""Builds the site: `python docs/make.py`, into build/site/html, which opens from the folder it stands in.
+"""Builds the site: `python docs/make.py`, into build/site/html. Its first page is the live view, which opens
+from a web server alone; the documentation is in docs/ and opens from the folder it stands in.
 
 Pages are laid side by side before they are built, for some of them stand outside docs/ (PAGES). A link to a
 file that is no page, such as a module, becomes its text, as a site has no copy of the code.
@@ -19,9 +20,15 @@ import plotly
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from rnnviz.page.build import folder_files, networks  # noqa: E402
+from rnnviz.page.folder import write  # noqa: E402
 from tests.support.gallery import GALLERY, TEXT  # noqa: E402, as the tests stand beside the package
 
 BUILD = ROOT / "build" / "site"
+SITE = BUILD / "html"
+DOCS = SITE / "docs"
+FIRST_PAGE = "../index.html"
+"""The link from a page of docs/ to the site's first page."""
 MERMAID = ROOT / "node_modules" / "@mermaid-js" / "tiny" / "dist" / "mermaid.tiny.js"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 WORKER = ROOT / "node_modules" / "iframe-worker" / "shim" / "index.js"
@@ -165,7 +172,7 @@ def fetched(folder: Path) -> set[str]:
     """What the site's pages and styles would fetch from other hosts."""
     addresses: set[str] = set()
     for file in folder.rglob("*"):
-        if file.suffix in (".html", ".css") and file.name != "demo.html":
+        if file.suffix in (".html", ".css"):
             addresses.update(
                 url for match in FETCHES.findall(file.read_text("utf-8")) for url in match if url
             )
@@ -176,17 +183,19 @@ def main() -> int:
     if not (MERMAID.is_file() and WORKER.is_file()):
         print("The diagrams and the search need what npm ci brings: run that first.", file=sys.stderr)
         return 1
+    shutil.rmtree(SITE, ignore_errors=True)
+    write(SITE, folder_files(networks(), documentation="docs/index.html"))
     lay(BUILD / "pages")
     done = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--clean", "--strict"], cwd=ROOT, check=False
     )
     if done.returncode:
         return done.returncode
-    finish(BUILD / "html")
-    if strangers := fetched(BUILD / "html"):
+    finish(DOCS)
+    if strangers := fetched(SITE):
         print("The site would fetch from other hosts:", *sorted(strangers), sep="\n", file=sys.stderr)
         return 1
-    print(f"Open {BUILD / 'html' / 'index.html'}")
+    print(f"Open {DOCS / 'index.html'}; the site's first page: python -m http.server --directory {SITE}")
     return 0
 
 

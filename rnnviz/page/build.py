@@ -93,6 +93,11 @@ _PAGE = """<!doctype html>
 """
 
 
+def networks() -> list[checkpoint.ModelInfo]:
+    """The networks on this machine that a page can show: those that ship, and the user's own."""
+    return [info for info in checkpoint.available()[0] if info.kind in CELLS]
+
+
 def check_network(info: checkpoint.ModelInfo) -> NumpyModel:
     """The network of a file. Raises ConfigError for an n-gram model and for a cell not in CELLS,
     CheckpointError for a damaged file.
@@ -142,6 +147,7 @@ def page_words() -> dict[str, str]:
         "waiting": _("The page is still reading: the network, or the text."),
         "page.network": _("Network"),
         "page.language": _("中文"),
+        "page.documentation": _("What is this?"),
         "page.own": _("A file of yours …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
         "page.damaged": _("The text in the address is damaged or too long; ask for the address again."),
@@ -213,8 +219,10 @@ def opening_answer(model: NumpyModel, yardstick: NgramModel | None, header: Mapp
     for sides in answer["static"]["reach"].values():
         for layers in sides:
             for layer, reach in enumerate(layers):
-                shown = set(range(len(reach))) - set(hidden.tolist()) if layer == answer["layer"] else set()
-                layers[layer] = [round(value, 3) if unit in shown else 0 for unit, value in enumerate(reach)]
+                visible = set(range(len(reach))) - set(hidden.tolist()) if layer == answer["layer"] else set()
+                layers[layer] = [
+                    round(value, 3) if unit in visible else 0 for unit, value in enumerate(reach)
+                ]
     # Nobody sees more digits before the engine's own answer comes, and fewer pack into less.
     rounded = {name: arrays[name].round(4) for name in ("nll", "chances", "entropy")}
     return pack(answer, {**arrays, **rounded, "states": states})
@@ -236,13 +244,15 @@ class Files:
         return name
 
 
-def folder_files(infos: Sequence[checkpoint.ModelInfo]) -> dict[str, bytes]:
+def folder_files(infos: Sequence[checkpoint.ModelInfo], *, documentation: str = "") -> dict[str, bytes]:
     """The files of the page of these networks, by name; the languages are all of LANGUAGES.
+
+    documentation  the address of a page that explains, to which this one links; "" for none
 
     Raises as `check_network` does, and ConfigError for none, or for two of one name.
     """
     files = Files()
-    index = add_contents(files, infos, list(LANGUAGES)) | {"offline": OFFLINE}
+    index = add_contents(files, infos, list(LANGUAGES)) | {"offline": OFFLINE, "documentation": documentation}
     style = files.add("page", ".css", (font_css(files) + _style()).encode())
     script = files.add("page", ".js", page_script().encode())
     files.contents["index.html"] = _html(

@@ -16,7 +16,7 @@ def page(
     model: Annotated[
         list[str] | None,
         Help(
-            "a network of the page, by name or file; may be repeated (default: all shipped ones)",
+            "a network of the page, by name or file; may be repeated (default: all)",
             "-m",
             metavar="NAME",
         ),
@@ -29,10 +29,10 @@ def page(
     """
     from rnnviz import i18n
     from rnnviz.networks import checkpoint, modelfile
-    from rnnviz.page import CELLS, build, folder
+    from rnnviz.page import build, folder
 
-    shipped = [info for info in checkpoint.available()[0] if info.kind in CELLS]
-    infos = [checkpoint.read_info(checkpoint.find(name)) for name in model] if model else shipped
+    named = [checkpoint.read_info(checkpoint.find(name)) for name in model or ()]
+    infos = named or build.networks()
     if output.suffix != ".html":
         written = folder.write(output, build.folder_files(infos))
         print(f"Wrote {output}: {len(written)} files, {sum(written.values()):,} bytes, {len(infos)} networks")

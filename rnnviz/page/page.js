@@ -74,10 +74,21 @@ class Page {
     this.file.onchange = () => this.take(this.file.files?.[0]);
     this.note = make("p", "note");
     this.turn = button("", () => this.choose(this.name, OTHER_LANGUAGE[this.language]), "language");
+    this.link = make("a");
+    this.link.href = index.documentation ?? "";
+    this.link.hidden = !index.documentation;
     this.alert = make("p", "alert");
     this.alert.setAttribute("role", "alert");
     this.alert.hidden = true;
-    head?.append(make("b", "", "rnnviz"), this.select, this.note, this.turn, this.file, this.alert);
+    head?.append(
+      make("b", "", "rnnviz"),
+      this.select,
+      this.note,
+      this.link,
+      this.turn,
+      this.file,
+      this.alert,
+    );
     main?.replaceChildren();
     const host = /** @type {HTMLElement} */ (main);
     this.view = mount(host, PageView, look, () => scriptAddress(index.plotly));
@@ -272,6 +283,7 @@ class Page {
       options(select, [...Object.entries(titles), ...own, [OWN, this.sentence("page.own")]], model);
       select.ariaLabel = this.sentence("page.network");
       put(note, notes[model] ?? "");
+      put(this.link, this.sentence("page.documentation"));
       put(turn, this.sentence("page.language"));
       turn.hidden = Object.keys(this.index.openings).length < 2;
       document.title = `${titles[model] ?? model} · rnnviz`;

@@ -9,6 +9,7 @@ export interface Index {
   networks: Record<string, { weights: string; data: string; fixed: Record<string, string> }>;
   openings: Record<string, string>;
   plotly: string;
+  documentation?: string; // the address of a page that explains; "" for none
   offline?: string; // the service worker; a page of one file has none
 }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.make import FIRST_PAGE
 from tests.support.written import PAGES, ROOT, anchors, links
 
 LINKING = [*PAGES, ROOT / "models" / "README.md", ROOT / "tests" / "benchmarks" / "README.md"]
@@ -13,6 +14,8 @@ LINKING = [*PAGES, ROOT / "models" / "README.md", ROOT / "tests" / "benchmarks" 
 def leads(page: Path, target: str) -> bool:
     """Whether a link of `page` leads to a file of the repository, and to an anchor that is in it."""
     path, _, anchor = target.partition("#")
+    if path == FIRST_PAGE and page.parent.name == "docs":  # the built site alone has it
+        return True
     file = (page.parent / path).resolve() if path else page
     if not file.exists() or not file.is_relative_to(ROOT):
         return False

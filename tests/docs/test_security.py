@@ -80,7 +80,7 @@ PROMISES: dict[str, list[str]] = {
     "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
     "What a card says is shown as text": [
         "ui/shell/test_main.py::test_card_shows_yardsticks_and_ngram_can_score",
-        "page/test_standalone.py::test_markup_in_card_stays_text",
+        "page/test_build.py::test_markup_in_card_stays_text",
     ],
     "to the names that it was told alone (`RNNVIZ_HOSTS`), and to their pages": [
         f"{GUARD}::test_allowed_hosts_and_origins_are_served"

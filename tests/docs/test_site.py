@@ -92,7 +92,7 @@ def test_the_pages_are_laid_side_by_side(tmp_path: Path) -> None:
     make.lay(tmp_path / "pages")
     laid = {path.relative_to(tmp_path / "pages").as_posix() for path in (tmp_path / "pages").rglob("*.*")}
     assert set(make.pages().values()) <= laid
-    assert {"demo.html", "icon.svg", "site.css", "pictures/explore.png"} <= laid
+    assert {"icon.svg", "site.css", "pictures/explore.png"} <= laid
     assert not [name for name in laid if name.endswith((".py", ".pyc")) or "language" in name]
     chinese = [
         name for name in laid if (tmp_path / "pages" / name).read_bytes().startswith(b"---\nlang: zh\n")
