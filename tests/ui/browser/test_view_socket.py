@@ -180,19 +180,19 @@ def test_answer_at_once_waits_for_no_work_and_no_lock(live: ViewSocket) -> None:
         assert live.answer({"text": NEWS}, at_once=True) is None
 
 
-def test_long_asks_of_a_view_take_one_thread(live: ViewSocket) -> None:
+def test_long_asks_of_a_view_take_one_thread(live: ViewSocket, monkeypatch: pytest.MonkeyPatch) -> None:
     moments: list[str] = []
 
-    class SlowSession:
-        def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
-            if at_once:
-                return None
-            moments.append("begin")
-            threading.Event().wait(0.05)
-            moments.append("end")
-            return b""
+    def answer_slowly(ask_json: Any, *, at_once: bool = False) -> bytes | None:
+        if at_once:
+            return None
+        moments.append("begin")
+        threading.Event().wait(0.05)
+        moments.append("end")
+        return b""
 
-    live.serve(SlowSession())
+    # In place of the answer with its lock, for which two threads would wait without any sign.
+    monkeypatch.setattr(live, "answer", answer_slowly)
 
     async def ask_three_times() -> None:
         await asyncio.gather(*(view_socket._answer_text(live.token, "{}") for _ in range(3)))
