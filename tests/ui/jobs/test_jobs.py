@@ -12,7 +12,7 @@ from rnnviz.networks.progress import Progress, Share
 from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.jobs.worker import END_STATES, Job, Jobs, Work
-from tests.support.jobs import SOON, Endless, job_of
+from tests.support.jobs import SOON, GatedJob, job_of
 
 
 def test_jobs_are_done_in_order_and_the_worker_then_ends() -> None:
@@ -30,10 +30,10 @@ def test_jobs_are_done_in_order_and_the_worker_then_ends() -> None:
 
 
 def test_asking_twice_is_asking_once_at_work_and_when_it_is_done() -> None:
-    jobs, endless, done = Jobs(), Endless(), list[object]()
-    first = jobs.ask("a", "a", endless)
-    assert endless.started.wait(SOON)
-    assert jobs.ask("a", "a", endless) is first
+    jobs, gated, done = Jobs(), GatedJob(), list[object]()
+    first = jobs.ask("a", "a", gated)
+    assert gated.started.wait(SOON)
+    assert jobs.ask("a", "a", gated) is first
     jobs.cancel(["a"])
     finished = jobs.ask("b", "b", job_of("once", done))
     assert jobs.wait(["b"], SOON)
@@ -46,13 +46,13 @@ def test_asking_twice_is_asking_once_at_work_and_when_it_is_done() -> None:
 
 
 def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
-    jobs, endless, done = Jobs(), Endless(), list[object]()
-    jobs.ask("long", "long", endless)
+    jobs, gated, done = Jobs(), GatedJob(), list[object]()
+    jobs.ask("long", "long", gated)
     jobs.ask("next", "next", job_of(1, done))
-    assert endless.started.wait(SOON)
+    assert gated.started.wait(SOON)
     jobs.cancel(["long"])
     assert not jobs.busy(["long"])
-    assert endless.closed.wait(SOON)
+    assert gated.closed.wait(SOON)
     assert jobs.wait(["next"], SOON)  # the others go on
     assert done == [1]
     jobs.forget(["long"])
@@ -61,9 +61,9 @@ def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
 
 
 def test_a_job_cancelled_while_it_waits_never_starts_and_lets_go_of_what_it_was_to_read() -> None:
-    jobs, endless, done = Jobs(), Endless(), list[object]()
-    jobs.ask("a", "a", endless)
-    assert endless.started.wait(SOON)
+    jobs, gated, done = Jobs(), GatedJob(), list[object]()
+    jobs.ask("a", "a", gated)
+    assert gated.started.wait(SOON)
     waiting = jobs.ask("b", "b", job_of("b", done))
     jobs.cancel(["a", "b"])
     assert jobs.stopped(SOON)
@@ -78,12 +78,12 @@ def test_a_job_cancelled_while_it_waits_never_starts_and_lets_go_of_what_it_was_
 def test_jobs_end_once_the_reader_has_left() -> None:
     there = threading.Event()
     there.set()
-    jobs, endless, done = Jobs(there.is_set), Endless(), list[object]()
-    job = jobs.ask("a", "a", endless)
+    jobs, gated, done = Jobs(there.is_set), GatedJob(), list[object]()
+    job = jobs.ask("a", "a", gated)
     waiting = jobs.ask("b", "b", job_of(1, done))
-    assert endless.started.wait(SOON)
+    assert gated.started.wait(SOON)
     there.clear()
-    assert endless.closed.wait(SOON)
+    assert gated.closed.wait(SOON)
     assert jobs.stopped(SOON)
     assert (job.state, waiting.state, done) == ("left", "left", [])
     there.set()  # back again: the page asks anew
@@ -93,11 +93,11 @@ def test_jobs_end_once_the_reader_has_left() -> None:
 
 
 def test_unwatched_job_is_dropped() -> None:
-    jobs, endless = Jobs(), Endless()
-    jobs.ask("a", "a", endless)
-    assert endless.started.wait(SOON)
+    jobs, gated = Jobs(), GatedJob()
+    jobs.ask("a", "a", gated)
+    assert gated.started.wait(SOON)
     jobs.retain(["b"])
-    assert endless.closed.wait(SOON)
+    assert gated.closed.wait(SOON)
     assert jobs.get("a") is None
 
 
