@@ -66,8 +66,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
 
 def address_values(app: AppTest) -> dict[str, str | None]:
     """What the page says belongs in its address."""
-    values: dict[str, str | None] = app.session_state["found"]
-    return values
+    return dict(app.session_state["found"])
 
 
 def warnings(app: AppTest) -> list[str]:
