@@ -15,9 +15,9 @@ TEXTS = (TEXT[:200], TEXT[200:230], "qzx 时间")
 
 def test_averages_equal_those_of_all_costs_and_of_the_means() -> None:
     model = tiny("gru")
-    each = [costs(model, text) for text in TEXTS]
-    found = averages([perplexity(model, text=text) for text in TEXTS])
-    assert found.micro == pytest.approx(math.exp(np.concatenate(each).mean()))
-    assert found.macro == pytest.approx(math.exp(np.mean([one.mean() for one in each])))
-    assert found.micro != pytest.approx(found.macro, rel=0.01)
-    assert (found.texts, found.characters) == (3, sum(map(len, TEXTS)))
+    text_costs = [costs(model, text) for text in TEXTS]
+    both = averages([perplexity(model, text=text) for text in TEXTS])
+    assert both.micro == pytest.approx(math.exp(np.concatenate(text_costs).mean()))
+    assert both.macro == pytest.approx(math.exp(np.mean([nats.mean() for nats in text_costs])))
+    assert both.micro != pytest.approx(both.macro, rel=0.01)
+    assert (both.texts, both.characters) == (3, sum(map(len, TEXTS)))

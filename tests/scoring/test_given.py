@@ -68,9 +68,9 @@ def in_a_file(model: Any, context: str, text: str) -> Any:
 
 def test_rows_are_cut_inside_a_line_end_as_texts_are(model: Any) -> None:
     x, y = "one\r", "\ntwo"
-    found = in_a_file(model, x, y)
-    assert found.nll + nats(model, x) == pytest.approx(nats(model, x + y), rel=1e-6)
-    assert (found.characters, found.bytes, found.normalised) == (3, 4, 0)
+    score = in_a_file(model, x, y)
+    assert score.nll + nats(model, x) == pytest.approx(nats(model, x + y), rel=1e-6)
+    assert (score.characters, score.bytes, score.normalised) == (3, 4, 0)
 
 
 def test_half_a_line_end_alone_has_no_perplexity(model: Any) -> None:
@@ -93,10 +93,10 @@ def test_a_long_context_is_read_too(models_folder: Path) -> None:
     )
 
 
-def test_words_share_what_all_characters_cost() -> None:
+def test_words_share_the_cost_of_all_characters() -> None:
     model = UniformModel(Vocabulary(("\n", " ", "a", "b")))
     score = perplexity(model, text="ab ba\nab\n")
     assert score.words == 3
     assert score.word_perplexity == pytest.approx(5 ** (9 / 3))
-    nothing = perplexity(model, text=" \n")
-    assert (nothing.words, nothing.word_perplexity) == (0, None)
+    blank = perplexity(model, text=" \n")
+    assert (blank.words, blank.word_perplexity) == (0, None)

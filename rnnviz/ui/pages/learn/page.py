@@ -64,6 +64,7 @@ def _scene() -> None:
     answers = SceneAnswers(lecture, static)
     # The connection's thread may be at a step of this lecture: the page waits for its end.
     with link.lock:
+        # From here on the connection answers with this run's `static`: the language or the room may be new.
         link.serve(answers)
         data = answers.answer(ask)
         room.pop("trouble", None)  # shown once: later answers over the connection don't repeat it
