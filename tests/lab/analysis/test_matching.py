@@ -84,12 +84,12 @@ def test_a_text_is_read_in_pieces_and_kept_if_its_states_fit(
     states = halves(model, TEXT)
     monkeypatch.setattr(places, "MAX_KEPT_BYTES", 2 * states.size - (not is_kept))
     searched = SearchedText(model, TEXT)
-    assert (searched.text, searched.bytes, searched.kept) == (TEXT, 2 * states.size, False)
+    assert (searched.text, searched.bytes, searched.in_memory) == (TEXT, 2 * states.size, False)
     for start, stop in ((65, 130), (0, len(TEXT)), (29, 30), (30, 31)):  # the first out of turn
         pieces = list(searched.between(start, stop))
         assert max(piece.shape[1] for piece in pieces) <= 30
         np.testing.assert_allclose(np.concatenate(pieces, axis=1).T, states[start:stop], atol=HALF)
-    assert searched.kept == is_kept
+    assert searched.in_memory == is_kept
     once = searched.states(1)
     assert (searched.states(1) is once) == is_kept
     np.testing.assert_array_equal(searched.states(1), once)
