@@ -78,16 +78,23 @@ def test_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
     assert "An example" not in words
 
 
-def test_range_of_the_next_passage_is_the_intervals(open_app: Open, models_folder: Path) -> None:
-    words = page_words(upload(open_app("perplexity"), ("a.txt", TEXT * 8)))
-    assert "As many more characters of this text would probably score between" in words
-    assert "**The range**, " in words
-    costs_interval = interval(costs(load(models_folder / "tiny-gru.safetensors"), TEXT * 8))
-    assert rounded(costs_interval.low or 0) in words
-    assert rounded(costs_interval.high or 0) in words
-    hint = "From 2,000 characters on, this line says how more"
-    assert hint not in words
-    assert hint in page_words(upload(open_app("perplexity"), ("b.txt", TEXT[:300])))
+@pytest.mark.parametrize(
+    ("text", "sentence", "unfit"),
+    [
+        (TEXT[:300], "From 2,000 characters on, this line says how more", "would probably score"),
+        (TEXT * 8, "As many more characters of this text would probably score between", "From 2,000"),
+        ((TEXT * 8)[:4000] + "qzjx" * 1000, "too far apart to say how more of this text", "From 2,000"),
+    ],
+)
+def test_answer_says_how_the_next_passage_would_score(
+    open_app: Open, models_folder: Path, text: str, sentence: str, unfit: str
+) -> None:
+    words = page_words(upload(open_app("perplexity"), ("a.txt", text)))
+    assert sentence in words
+    assert unfit not in words
+    computed = interval(costs(load(models_folder / "tiny-gru.safetensors"), text))
+    figures = (computed.low, computed.high) if computed.low is not None else computed.halves or ()
+    assert [figure for figure in figures if rounded(figure) not in words] == []
 
 
 def test_chosen_encoding_replaces_a_wrong_guess(open_app: Open) -> None:
@@ -186,7 +193,7 @@ def test_new_text_is_scored_alone_until_others_are_chosen(open_app: Open, models
     paste(app, "The Time")
     assert app.session_state["sources"] == ["paste"]
     paste(app, "")
-    assert app.session_state["sources"] == ["files"]
+    assert [metric.label for metric in app.metric] == ["Perplexity of b\\.txt"]
 
 
 def test_corpus_is_scored_by_name_its_held_out_part_first(
