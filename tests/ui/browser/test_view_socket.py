@@ -99,7 +99,7 @@ def test_page_and_connection_share_a_text(open_app: Open) -> None:
         assert header["static"]["cell"] == "lstm"
 
 
-def test_page_keeps_the_addresss_text_despite_a_key(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_keeps_address_text_despite_a_key(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     static = page._static
 
     def meanwhile(session: LiveSession, *arguments: Any) -> tuple[dict[str, Any], str]:
@@ -112,14 +112,10 @@ def test_page_keeps_the_addresss_text_despite_a_key(open_app: Open, monkeypatch:
 
 
 def test_asks_for_the_page_are_left_to_it(live: ViewSocket, caplog: pytest.LogCaptureFixture) -> None:
-    wishes = (
-        {"fresh": True},
-        {"model": "tiny-lstm"},
-        {"glance": True},
-        {"text": "a" * view_socket.MAX_ASK_CHARS},
-    )
+    long_text = "a" * view_socket.MAX_ASK_CHARS
+    page_asks = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": long_text})
     with connected(live.token) as socket:
-        for message in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
+        for message in ("", "[", "[" * 100_000, *map(json.dumps, page_asks)):
             assert is_left_to_page(socket, message)
             assert answer(socket, text="on")[0]["length"] == 2
         assert not caplog.records, "whoever sends nonsense fills no log"
