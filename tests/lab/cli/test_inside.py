@@ -14,7 +14,7 @@ import pytest
 import rnnviz
 from rnnviz import gradients, units
 from rnnviz.cli.output import json_line, terminal_text
-from rnnviz.findings import Finding, stacked
+from rnnviz.findings import Finding, stack_tables
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.attribution import contributions
 from rnnviz.lab.analysis.search_result import Unanswered
@@ -162,7 +162,7 @@ def test_command_prints_findings_of_functions(name: str, look: Run) -> None:
         )
     if program in ("units", "connectivity", "perturb"):
         lines = [line.split() for line in look(command).out.splitlines()]
-        for row in stacked([item.table() for item in findings]).rows:
+        for row in stack_tables([item.table() for item in findings]).rows:
             assert " ".join(map(terminal_text, row)).split() in lines
 
 

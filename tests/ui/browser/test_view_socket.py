@@ -50,13 +50,6 @@ def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
         yield socket
 
 
-def is_refused(token: str, **headers: str) -> bool:
-    """Whether no connection is made: nothing that comes over it is waited for."""
-    with pytest.raises(WebSocketDisconnect), connected(token, **headers):
-        return False
-    return True
-
-
 def answer(socket: WebSocketTestSession, **ask: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     socket.send_text(json.dumps({"client": "b", "seq": 1, "static": "d", **ask}))
     return unpack(socket.receive_bytes())
@@ -99,7 +92,7 @@ def test_page_and_connection_share_a_text(open_app: Open) -> None:
         assert header["static"]["cell"] == "lstm"
 
 
-def test_page_keeps_the_addresss_text_despite_a_key(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_keeps_address_text_despite_a_key(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     static = page._static
 
     def meanwhile(session: LiveSession, *arguments: Any) -> tuple[dict[str, Any], str]:
@@ -112,14 +105,10 @@ def test_page_keeps_the_addresss_text_despite_a_key(open_app: Open, monkeypatch:
 
 
 def test_asks_for_the_page_are_left_to_it(live: ViewSocket, caplog: pytest.LogCaptureFixture) -> None:
-    wishes = (
-        {"fresh": True},
-        {"model": "tiny-lstm"},
-        {"glance": True},
-        {"text": "a" * view_socket.MAX_ASK_CHARS},
-    )
+    long_text = "a" * view_socket.MAX_ASK_CHARS
+    page_asks = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": long_text})
     with connected(live.token) as socket:
-        for message in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
+        for message in ("", "[", "[" * 100_000, *map(json.dumps, page_asks)):
             assert is_left_to_page(socket, message)
             assert answer(socket, text="on")[0]["length"] == 2
         assert not caplog.records, "whoever sends nonsense fills no log"
@@ -139,7 +128,8 @@ def test_failed_answer_is_left_to_the_page(
 def test_connection_needs_the_token_and_a_living_session() -> None:
     state = {"link": served_socket()}  # a session's state alone holds it
     token = state["link"].token
-    assert is_refused("another")
+    with pytest.raises(WebSocketDisconnect), connected("another"):
+        pass  # refused at once: nothing that comes over it is waited for
     with connected(token) as socket:
         answer(socket, text="here")
         del state
@@ -233,7 +223,8 @@ def test_view_limits_its_open_connections(live: ViewSocket) -> None:
     with ExitStack() as stack:
         for _ in range(view_socket.MAX_CONNECTIONS):
             stack.enter_context(connected(live.token))
-        assert is_refused(live.token)
+        with pytest.raises(WebSocketDisconnect), connected(live.token):
+            pass
     assert live.connections == 0
     with connected(live.token) as socket:
         assert answer(socket, text="again")[0]["length"] == 5
