@@ -28,10 +28,10 @@ export function make(tag, name, ...inside) {
 
 /** A button with a label and an action. @param {string} text @param {() => void} act @param {string} [name] its class */
 export function button(text, act, name) {
-  const made = make("button", name, text);
-  made.type = "button";
-  made.onclick = act;
-  return made;
+  const element = make("button", name, text);
+  element.type = "button";
+  element.onclick = act;
+  return element;
 }
 
 /** Set a node's text, unless it has it: an equal write would still cost a layout. @param {Node} node @param {string} text */
@@ -65,14 +65,14 @@ export function options(select, list, value) {
  * @param {string} prefix of classes
  * @param {string} testid
  * @param {readonly string[]} names
- * @param {(name: string) => [string, string]} said a number's name and its explanation
+ * @param {(name: string) => [string, string]} describe a number's name and its explanation
  */
-export function numberRow(row, prefix, testid, names, said) {
+export function numberRow(row, prefix, testid, names, describe) {
   /** @type {Record<string, HTMLElement>} */
   const fields = {};
   row.replaceChildren(
     ...names.map((name) => {
-      const [term, help] = said(name);
+      const [term, help] = describe(name);
       fields[name] = make("dd");
       fields[name].dataset.testid = `${testid}-${name}`;
       const group = make("div", `${prefix}-number-${name}`, make("dt", "", term), fields[name]);
