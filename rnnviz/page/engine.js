@@ -84,13 +84,8 @@ export class Network {
           rows.subarray((i * L + l) * H).subarray(0, H),
         );
         if (recurrent) layer.carried = /** @type {Float32Array<ArrayBuffer>} */ (row(recurrent));
-        layer.stepFunction(layer, {
-          driven: l ? row(driven) : driven,
-          before: h,
-          after: h,
-          cell: next,
-          next,
-        });
+        const input = l ? row(driven) : driven;
+        layer.stepFunction(layer, { driven: input, before: h, after: h, cell: next, next });
       }
       layer.carried = carried;
     }

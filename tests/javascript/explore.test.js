@@ -359,6 +359,6 @@ test("a gradient has every 32nd colour, and the last one once", () => {
 });
 
 test("a window's place counts from 1 and ends with the text", () => {
-  assert.deepEqual(controls.inSight(0, 24, 1000, numbers), { from: "1", to: "24", n: "1,000" });
-  assert.deepEqual(controls.inSight(990, 24, 1000, numbers), { from: "991", to: "1,000", n: "1,000" });
+  assert.deepEqual(numbers.window(0, 24, 1000), { from: "1", to: "24", n: "1,000" });
+  assert.deepEqual(numbers.window(990, 1014, 1000), { from: "991", to: "1,000", n: "1,000" });
 });

@@ -141,8 +141,8 @@ test("a number that a reader types is the number of a character", () => {
 });
 
 test("places in words count from 1, costs are perplexities", () => {
-  assert.deepEqual(view.inSight(999, 2500, 4000, numbers), { from: "1,000", to: "2,500", n: "4,000" });
-  assert.deepEqual(view.inSight(0, 0, 4000, numbers), { from: "1", to: "1", n: "4,000" });
+  assert.deepEqual(numbers.window(999, 2500, 4000), { from: "1,000", to: "2,500", n: "4,000" });
+  assert.deepEqual(numbers.window(0, 0, 4000), { from: "1", to: "1", n: "4,000" });
   assert.deepEqual(view.passage({ at: [1000, 3500], nats: [Math.log(4), 0] }, numbers), {
     n: "2,500",
     before: "1,000",

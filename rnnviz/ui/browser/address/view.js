@@ -2,7 +2,7 @@
 
 import { address } from "../static/address.js";
 import { BaseView } from "../static/base.js";
-import { find, put } from "../static/dom.js";
+import { copyText, find, put } from "../static/dom.js";
 import { label, makePhrase } from "../static/messages.js";
 import { Numbers } from "../static/number_format.js";
 import { setLanguage } from "../static/widget_words.js";
@@ -43,18 +43,12 @@ export class View extends BaseView {
     const field = find(this.root, "input.ad-copy");
     const message = find(this.root, "p.ad-said");
     const phrase = makePhrase(this.header.words);
-    // Browsers give only https pages and localhost a clipboard; elsewhere the address stands in a field to copy.
-    const copied = await Promise.resolve(navigator.clipboard?.writeText(href)).then(
-      () => Boolean(navigator.clipboard),
-      () => false,
-    );
+    const copied = await copyText(href); // else the address stands in a field to copy
     const { of: textLength } = address.fields();
     const numbers = new Numbers(this.header.language);
     const [limit, n] = [this.header.longest, Number(textLength)].map((count) => numbers.whole(count));
-    put(
-      message,
-      phrase(copied ? "copied" : "copy") + (textLength ? ` ${phrase("cut", { most: limit, n })}` : ""),
-    );
+    const cut = textLength ? ` ${phrase("cut", { most: limit, n })}` : "";
+    put(message, phrase(copied ? "copied" : "copy") + cut);
     message.hidden = false;
     field.hidden = copied;
     field.value = href;

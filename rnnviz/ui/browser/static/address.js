@@ -91,12 +91,9 @@ export class Address {
 
   /** The values of all components on this page; a view's replace the page's. @returns {Fields} */
   fields() {
-    const pageComponents = Array.from(this.components).filter(
-      ([, { path }]) => path === this.place.location.pathname,
-    );
-    const { page, ...views } = Object.fromEntries(
-      pageComponents.map(([name, { fields }]) => [name, fields()]),
-    );
+    const { pathname } = this.place.location;
+    const present = Array.from(this.components).filter(([, { path }]) => path === pathname);
+    const { page, ...views } = Object.fromEntries(present.map(([name, { fields }]) => [name, fields()]));
     return Object.assign({}, page, ...Object.values(views));
   }
 

@@ -201,11 +201,9 @@ export class ColouredText {
   /** The chunk with a character, or null if it isn't in memory. Borders are at, or after, multiples of the size. @param {number} position */
   chunk(position) {
     const index = Math.floor(position / this.size);
-    const all = [this.chunks.get(index), this.chunks.get(index - 1)];
-    return (
-      all.find((chunk) => chunk && position >= chunk.start && position < chunk.start + chunk.codes.length) ??
-      null
-    );
+    const candidates = [this.chunks.get(index), this.chunks.get(index - 1)];
+    const holds = (/** @type {C} */ { start, codes }) => position >= start && position < start + codes.length;
+    return candidates.find((chunk) => chunk && holds(chunk)) ?? null;
   }
 
   /** Numbers of near chunks that aren't in memory. */
@@ -281,9 +279,8 @@ export class ColouredText {
     // With forced colours, every highlight looks like the selection: only marks are drawn.
     if (!this.scale || matchMedia("(forced-colors: active)").matches) return;
     const { name, neutral, level } = this.scale;
-    const coloured = runs(unifyClusters(codes, level(view.chunk), neutral)).filter(
-      ([, , n]) => n !== neutral,
-    );
+    const levels = unifyClusters(codes, level(view.chunk), neutral);
+    const coloured = runs(levels).filter(([, , n]) => n !== neutral);
     const named = coloured.map(([from, to, n]) => [from, to, `${name}-${n}`]);
     const breaks = runs(codes).filter(([, , code]) => code === 10);
     this.lay(view, "colour", named);

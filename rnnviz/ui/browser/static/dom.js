@@ -21,15 +21,27 @@ export function find(root, selector) {
  */
 export function make(tag, name, ...inside) {
   const element = document.createElement(tag);
+  if (tag === "button") element.setAttribute("type", "button"); // a button's own default submits a form
   if (name) element.className = name;
   element.append(...inside);
+  return element;
+}
+
+/**
+ * An element of an SVG picture. HTML's createElement would make one that no browser draws.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag @param {Record<string, string | number>} [attributes] @param {string} [text]
+ */
+export function makeSvg(tag, attributes = {}, text = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.textContent = text;
   return element;
 }
 
 /** A button with a label and an action. @param {string} text @param {() => void} act @param {string} [name] its class */
 export function button(text, act, name) {
   const element = make("button", name, text);
-  element.type = "button";
   element.onclick = act;
   return element;
 }
@@ -81,6 +93,16 @@ export function numberRow(row, prefix, testid, names, describe) {
     }),
   );
   return fields;
+}
+
+/** Copy a text. Resolves to whether it worked: browsers give only https pages and localhost a clipboard. @param {string} text */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the reader prefers reduced motion. */

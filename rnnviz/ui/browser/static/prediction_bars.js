@@ -71,7 +71,6 @@ export class PredictionBars {
     row.item.append(share);
     if (pick && row.button) {
       const { button } = row;
-      button.type = "button";
       button.tabIndex = this.rows.length ? -1 : 0; // one tab stop for all bars: arrow keys move among them
       button.onmousedown = (event) => event.preventDefault(); // keeps the focus in the text
       button.onclick = () => pick(row.id);

@@ -18,13 +18,10 @@ export class Findings {
 
   /** @param {Words} words @param {Answer} head @param {Frame | null} frame @param {TrainTheme} theme @param {number | null} baseline */
   later(words, head, frame, theme, baseline) {
-    this.heat.later(() =>
-      together(
-        words.phrase("heat.label"),
-        frame ? states(words, head, frame, theme) : words.phrase("heat.none"),
-      ),
-    );
-    this.curve.later(() => together(words.phrase("curve.label"), ...ends(words, head, baseline)));
+    const { phrase } = words;
+    const sight = () => (frame ? states(words, head, frame, theme) : phrase("heat.none"));
+    this.heat.later(() => together(phrase("heat.label"), sight()));
+    this.curve.later(() => together(phrase("curve.label"), ...ends(words, head, baseline)));
   }
 
   close() {
@@ -35,22 +32,19 @@ export class Findings {
 
 /** The sentence on the range of a frame's states. @param {Words} words @param {Answer} head @param {Frame} frame @param {TrainTheme} theme */
 function states(words, head, frame, theme) {
-  const [low, high] = ENDS[head.scale];
+  const [start, end] = ENDS[head.scale];
   const last = theme[head.scale].length - 1;
-  const value = (/** @type {number} */ level) => low + (level / last) * (high - low);
+  const value = (/** @type {number} */ level) => start + (level / last) * (end - start);
   let [min, max, sum] = [last, 0, 0];
   for (const level of frame.states) {
     min = Math.min(min, level);
     max = Math.max(max, level);
     sum += Math.abs(value(level));
   }
-  const texts = [value(min), value(max), sum / frame.states.length].map((v) => words.numbers.fixed(v));
-  return words.phrase("heat.finding", {
-    when: words.when(frame),
-    low: texts[0],
-    high: texts[1],
-    mean: texts[2],
-  });
+  const [low, high, mean] = [value(min), value(max), sum / frame.states.length].map((v) =>
+    words.numbers.fixed(v),
+  );
+  return words.phrase("heat.finding", { when: words.when(frame), low, high, mean });
 }
 
 /** The sentences on the newest value of each curve. @param {Words} words @param {Answer} head @param {number | null} baseline */

@@ -41,9 +41,8 @@ export class RunFrames {
   /** The frame at a place on the slider, or null. @param {number} place */
   at(place) {
     if (place >= this.steps.length) return this.newest;
-    return (
-      this.snapshots.get(this.steps[place]) ?? (this.newest?.step === this.steps[place] ? this.newest : null)
-    );
+    const { [place]: step } = this.steps;
+    return this.snapshots.get(step) ?? (this.newest?.step === step ? this.newest : null);
   }
 
   get missing() {

@@ -70,9 +70,8 @@ export class Words {
     const n = head.rows[0]?.length ?? 0;
     const rows =
       head.cell === "mlp" ? "heat.mlp" : head.alive || n === head.units ? "heat.rows" : "heat.most";
-    const notice = n
-      ? `${phrase("heat.surprise")} ${phrase(rows, { n, units: numbers.whole(head.units) })}`
-      : "";
+    const units = numbers.whole(head.units);
+    const notice = n ? `${phrase("heat.surprise")} ${phrase(rows, { n, units })}` : "";
     put(find(root, "p.rt-heat-notice"), notice);
     put(find(root, "span.rt-key"), phrase(`key.${head.scale}`));
   }
@@ -88,10 +87,8 @@ export class Words {
   /** @param {boolean} is @param {Frame | null} frame @param {boolean} live */
   playing(is, frame, live) {
     put(find(this.root, "button.rt-play"), is ? `❚❚ ${this.phrase("pause")}` : `▶ ${this.phrase("play")}`);
-    put(
-      find(this.root, "span.rt-when"),
-      this.when(frame) + (live && frame ? ` · ${this.phrase("now")}` : ""),
-    );
+    const now = live && frame ? ` · ${this.phrase("now")}` : "";
+    put(find(this.root, "span.rt-when"), this.when(frame) + now);
   }
 
   /** @param {Frame | null} frame */

@@ -244,10 +244,8 @@ export class Controls {
     this.range.max = String(store.length - view.columns);
     const { activeElement } = /** @type {ShadowRoot} */ (root.getRootNode());
     if (activeElement !== this.range) this.range.value = String(first);
-    put(
-      find(root, "span.rv-where"),
-      phrase("window.of", inSight(first, view.columns, store.length, numbers)),
-    );
+    const sight = numbers.window(first, first + view.columns, store.length);
+    put(find(root, "span.rv-where"), phrase("window.of", sight));
   }
 
   /**
@@ -336,10 +334,8 @@ export function terms(step, numbers) {
     const pairs = Object.entries(shares);
     if (!pairs.every(([gate]) => parts[gate] >= 0)) continue;
     const adds = (/** @type {number[]} */ [percents, values]) => {
-      const all = pairs.reduce(
-        (sum, [gate, factor]) => sum + rounded(gate, percents + 2) * rounded(factor, values),
-        0,
-      );
+      const products = pairs.map(([gate, factor]) => rounded(gate, percents + 2) * rounded(factor, values));
+      const all = products.reduce((sum, product) => sum + product, 0);
       return Math.abs(all - rounded(sum, values)) <= 0.51 / 10 ** values;
     };
     const [percents, values] = DECIMALS.find(adds) ?? DECIMALS[DECIMALS.length - 1];
@@ -369,13 +365,6 @@ export function besideCounts({ fixed, head, length, counted, predicted }, phrase
 export function scaleEnds({ low, high }, perUnit, numbers, phrase) {
   const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + numbers.rough(x);
   return perUnit ? [phrase("low"), phrase("high")] : [sign(low), sign(high)];
-}
-
-/** The words on the window's place. @param {number} first @param {number} columns @param {number} length of the text @param {Numbers} numbers */
-export function inSight(first, columns, length, numbers) {
-  const places = [first + 1, Math.min(length, first + columns), length];
-  const [from, to, n] = places.map((place) => numbers.whole(place));
-  return { from, to, n };
 }
 
 /** As many of a scale's colours as a gradient needs, the last one among them. @param {string[]} colours */

@@ -30,12 +30,9 @@ export class Descriptions {
   /** @param {Store} store */
   extent(store) {
     const { phrase, numbers } = this;
-    const quantity = phrase(`quantity.${store.head.quantity}`);
-    return phrase("alt.states", {
-      what: quantity,
-      units: numbers.whole(store.rowCount),
-      n: numbers.whole(store.length),
-    });
+    const what = phrase(`quantity.${store.head.quantity}`);
+    const [units, n] = [store.rowCount, store.length].map((count) => numbers.whole(count));
+    return phrase("alt.states", { what, units, n });
   }
 
   /** The sentence on the unit farthest from 0 at the character before the caret. @param {Store} store @param {number} caret */

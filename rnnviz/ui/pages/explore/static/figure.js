@@ -68,10 +68,8 @@ export class Figure {
   columns(length, symbols) {
     const { left, narrow, wide } = this.size;
     const width = this.box ? this.box.inner : this.root.clientWidth - left - RIGHT_PX;
-    const maxColumns = Math.min(
-      MAX_COLUMNS,
-      Math.max(12, Math.floor(width / (symbols > 1000 ? wide : narrow))),
-    );
+    const room = Math.floor(width / (symbols > 1000 ? wide : narrow));
+    const maxColumns = Math.min(MAX_COLUMNS, Math.max(12, room));
     return STEPS.find((columns) => columns < maxColumns && length <= columns) ?? maxColumns;
   }
 

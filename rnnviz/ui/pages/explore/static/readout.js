@@ -91,15 +91,11 @@ export class Readout {
     const c = name(list[t] ?? "");
     const more = store.without(t);
     if (more !== undefined) {
-      const reasonName = name(list[store.head.why ?? 0] ?? "");
-      return [...parts, phrase("readout.without", { c, of: reasonName, bits: numbers.fixed(more) })].join(
-        " · ",
-      );
+      const of = name(list[store.head.why ?? 0] ?? ""); // the pinned character
+      return [...parts, phrase("readout.without", { c, of, bits: numbers.fixed(more) })].join(" · ");
     }
-    if (unit !== null && t < store.stop)
-      parts.push(
-        phrase("readout.unit", { n: unit, v: store.describeValue(t, unit, (v) => numbers.fixed(v)) }),
-      );
+    const v = unit === null || t >= store.stop ? "" : store.describeValue(t, unit, (v) => numbers.fixed(v));
+    if (v) parts.push(phrase("readout.unit", { n: unit, v }));
     parts.push(phrase("readout.came", { c, bits: numbers.number(store.bits(t)) }));
     if (pinned) parts.push(phrase("readout.pinned"));
     return parts.join(" · ");

@@ -54,11 +54,8 @@ export class TextBackground {
   follow(text, points, astral, start, tail) {
     const from = toUnit(text, start, astral);
     const tailUnits = points.slice(points.length - tail).reduce((sum, point) => sum + point.length, 0);
-    this.node.replaceData(
-      from,
-      this.text.length - tailUnits - from,
-      text.slice(from, text.length - tailUnits),
-    );
+    const to = text.length - tailUnits;
+    this.node.replaceData(from, this.text.length - tailUnits - from, text.slice(from, to));
     this.text = text;
     this.points = points;
     this.astral = astral;

@@ -3,7 +3,7 @@
 // A control's elements are kept by name while every drawing has that control, so that typing and dragging go on.
 // Pictures are made anew at each drawing (primitives.js).
 
-import { make, put } from "../../../browser/static/dom.js";
+import { make, makeSvg, put } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
@@ -40,8 +40,7 @@ export class Board {
     this.controls = make("div", "kit-controls");
     this.picture = make("div", "kit-picture");
     this.picture.setAttribute("role", "group"); // view.js labels it with the step's notice
-    this.lights = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    this.lights.setAttribute("class", "ln-lights");
+    this.lights = makeSvg("svg", { class: "ln-lights" });
     this.kit = make("div", "kit", this.answers, this.controls, this.picture);
     this.kit.append(this.lights);
     root.replaceChildren(this.kit);
@@ -155,7 +154,7 @@ const CONTROLS = {
   /** A slider. With `play`, a button moves it to its end, in steps that grow with the value. */
   slider(change) {
     const [caption, input, output] = [make("span"), make("input"), make("output")];
-    const plays = Object.assign(make("button", "ln-button ln-strong"), { type: "button" });
+    const plays = make("button", "ln-button ln-strong");
     input.type = "range";
     /** @type {(v: number) => string} */
     let format = String;
@@ -234,7 +233,7 @@ const CONTROLS = {
         if (label) element.dataset.label = label;
         const buttons = /** @type {HTMLButtonElement[]} */ ([...element.children]);
         options.forEach((/** @type {[string, string]} */ [key, words], /** @type {number} */ i) => {
-          const button = buttons[i] ?? Object.assign(make("button"), { type: "button" });
+          const button = buttons[i] ?? make("button");
           button.setAttribute("role", "radio");
           button.setAttribute("aria-checked", String(key === String(value)));
           button.onclick = () => change(key);
@@ -247,7 +246,7 @@ const CONTROLS = {
   },
 
   again(change) {
-    const element = Object.assign(make("button", "ln-button"), { type: "button" });
+    const element = make("button", "ln-button");
     return {
       element,
       update({ label, value }) {
@@ -259,7 +258,7 @@ const CONTROLS = {
 
   /** A button that switches a value on and off. Without words for "off", it is hidden while on. */
   toggle(change) {
-    const element = Object.assign(make("button", "ln-button"), { type: "button" });
+    const element = make("button", "ln-button");
     return {
       element,
       update({ label, off, value }) {

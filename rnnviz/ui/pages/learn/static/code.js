@@ -1,6 +1,6 @@
 // The panel with the step's code, over its picture, and a button that copies it.
 
-import { find, make, put } from "../../../browser/static/dom.js";
+import { copyText, find, make, put } from "../../../browser/static/dom.js";
 
 /** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { StepCode } from "./types" */
@@ -20,8 +20,8 @@ export class CodePanel {
     this.panel = find(root, "aside.ln-code");
     this.opener = find(root, "button.ln-opens-code");
     this.title = make("b");
-    this.copier = Object.assign(make("button", "ln-copy"), { type: "button" });
-    this.closer = Object.assign(make("button", "ln-close", "✕"), { type: "button" });
+    this.copier = make("button", "ln-copy");
+    this.closer = make("button", "ln-close", "✕");
     this.code = makeScroller("ln-cell");
     this.panel.append(make("header", "", this.title, this.copier, this.closer));
     this.panel.append(this.code);
@@ -65,12 +65,8 @@ export class CodePanel {
 
   async copy() {
     const { code = "" } = this.cell ?? {};
-    // Browsers give only https pages and localhost a clipboard; elsewhere the code is selected, to copy by keyboard.
-    const copied = await Promise.resolve(navigator.clipboard?.writeText(code)).then(
-      () => Boolean(navigator.clipboard),
-      () => false,
-    );
-    if (!copied) getSelection()?.selectAllChildren(this.code);
+    const copied = await copyText(code);
+    if (!copied) getSelection()?.selectAllChildren(this.code); // to copy by keyboard
     put(this.copier, this.phrase(copied ? "copied" : "copy.failed"));
   }
 }

@@ -36,12 +36,7 @@ export function showFooter(view, phrase) {
 
 /** @param {string} text @param {string} title @param {string} name its class @param {() => void} press */
 function button(text, title, name, press, off = false) {
-  const element = Object.assign(make("button", name, text), {
-    type: "button",
-    title,
-    onclick: press,
-    disabled: off,
-  });
+  const element = Object.assign(make("button", name, text), { title, onclick: press, disabled: off });
   element.setAttribute("aria-label", title);
   return element;
 }

@@ -76,7 +76,7 @@ export class Formula {
       const names = new Set(this.symbols().map((element) => String(element.dataset.symbol)));
       this.row.replaceChildren(
         ...[...names].map((name, i) => {
-          const button = Object.assign(make("button"), { type: "button", tabIndex: i ? -1 : 0 });
+          const button = Object.assign(make("button"), { tabIndex: i ? -1 : 0 });
           button.dataset.symbol = name;
           button.onclick = () => this.lights.pin(name);
           return button;

@@ -2,13 +2,12 @@
 //
 // Highlighted is the symbol under the pointer, else the one with the focus, else the one pinned by a click or a tap.
 
-import { find, make } from "../../../browser/static/dom.js";
+import { find, make, makeSvg } from "../../../browser/static/dom.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Formula } from "./formula.js" */
 /** @import { Symbols, Standing } from "./types" */
 
-const SVG = "http://www.w3.org/2000/svg";
 const EDGE_PX = 4; // pixels between an element and its frame
 const [MAX_ROWS, MAX_COLUMNS] = [4, 7]; // the largest matrix that the tip shows whole
 
@@ -108,18 +107,10 @@ export class SymbolHighlight {
   /** A frame around an element, within the picture. @param {Element} element */
   frame(element) {
     const [area, box] = [this.board.kit.getBoundingClientRect(), element.getBoundingClientRect()];
-    const frame = document.createElementNS(SVG, "rect");
-    const within = (/** @type {number} */ v, /** @type {number} */ size) =>
-      Math.max(2, Math.min(size - 2, v));
-    const [x, right] = [box.left - EDGE_PX, box.right + EDGE_PX].map((v) =>
-      within(v - area.left, area.width),
-    );
-    const [y, bottom] = [box.top - EDGE_PX, box.bottom + EDGE_PX].map((v) =>
-      within(v - area.top, area.height),
-    );
-    const place = { x, y, width: right - x, height: bottom - y, rx: 8 };
-    for (const [key, value] of Object.entries(place)) frame.setAttribute(key, value.toFixed(1));
-    return frame;
+    const clip = (/** @type {number} */ v, /** @type {number} */ size) => Math.max(2, Math.min(size - 2, v));
+    const [x, right] = [box.left - EDGE_PX, box.right + EDGE_PX].map((v) => clip(v - area.left, area.width));
+    const [y, bottom] = [box.top - EDGE_PX, box.bottom + EDGE_PX].map((v) => clip(v - area.top, area.height));
+    return makeSvg("rect", { x, y, width: right - x, height: bottom - y, rx: 8 });
   }
 
   /** Fill the tip with a symbol's description, shape and value. @param {string} name */

@@ -1,6 +1,7 @@
 // The lecturer's window: notes, the next step, a stopwatch, and the room's answers. This page has no session: the
 // stage's window sends it the notes and the answers (presenter_channel.js).
 
+import { button, make } from "../../../browser/static/dom.js";
 import { fill } from "../../../browser/static/messages.js";
 import { channelName, KEYS } from "./presenter_channel.js";
 import { Stopwatch } from "./stopwatch.js";
@@ -36,26 +37,15 @@ function show(step) {
   byId("where").textContent = `${step.scene} ${step.opens} · ${step.step}/${step.steps}`;
   byId("title").textContent = step.title;
   byId("lines").replaceChildren(
-    ...step.lines.map((line, i) => {
-      const item = document.createElement("li");
-      item.textContent = line;
-      item.className = i + 1 === step.lines.length ? "asks" : "";
-      return item;
-    }),
+    ...step.lines.map((line, i) => make("li", i + 1 === step.lines.length ? "asks" : "", line)),
   );
   byId("notice").textContent = step.notice;
-  const next = document.createElement("b");
-  next.textContent = step.next;
   byId("next").replaceChildren(
     step.next ? fill(words.pair, { name: words["desk.next"], value: "" }) : words["desk.last"],
-    next,
+    make("b", "", step.next),
   );
   byId("appendix").replaceChildren(
-    ...step.appendix.map(([name, title]) => {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: title });
-      button.onclick = () => channel.postMessage({ kind: "go", name });
-      return button;
-    }),
+    ...step.appendix.map(([name, title]) => button(title, () => channel.postMessage({ kind: "go", name }))),
   );
   byId("appendix").hidden = step.appendix.length === 0;
   byId("appendix").setAttribute("aria-label", words["desk.appendix"]);
@@ -73,23 +63,15 @@ function showRoom(live) {
   const question = live?.question;
   place.hidden = !question;
   if (!live || !question) return;
-  const heading = document.createElement("p");
   const counted = fill(words["room.answered"] ?? "", { n: question.answered, phones: live.phones });
-  heading.textContent = `${question.text} · ${counted}`;
   const maxCount = Math.max(1, ...question.counts);
   place.replaceChildren(
-    heading,
+    make("p", "", `${question.text} · ${counted}`),
     ...question.options.flatMap((option, i) => {
-      const [label, track, bar, count] = ["span", "span", "div", "span"].map((tag) =>
-        document.createElement(tag),
-      );
-      label.textContent = option;
-      bar.className = "bar";
+      const bar = make("div", "bar");
       bar.style.width = `${(100 * question.counts[i]) / maxCount}%`;
-      track.append(bar);
-      count.className = "count";
-      count.textContent = String(question.counts[i]);
-      return [label, track, count];
+      const count = make("span", "count", String(question.counts[i]));
+      return [make("span", "", option), make("span", "", bar), count];
     }),
   );
 }

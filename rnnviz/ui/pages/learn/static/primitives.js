@@ -5,7 +5,7 @@
 // of a control.
 
 import katex from "../../../browser/katex/katex.mjs";
-import { make } from "../../../browser/static/dom.js";
+import { make, makeSvg } from "../../../browser/static/dom.js";
 import { loadPlotly, react } from "../../../browser/static/plotly.js";
 import { OPTIONS } from "./formula.js";
 import { showAnswer, showQuestion } from "./question.js";
@@ -14,7 +14,6 @@ import { sketch } from "./sketch.js";
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */
 
-const SVG = "http://www.w3.org/2000/svg";
 const MIN_FONT_EM = 0.66; // the least font size of a picture, in em of the stage's
 
 /** @param {Board} board @param {KitAnswer} data */
@@ -143,7 +142,7 @@ class Pen {
       Object.assign(elements[part.name].style, { gridRow: String(i), gridColumn: String(j) });
       graph.append(elements[part.name]);
     }
-    const lines = document.createElementNS(SVG, "svg");
+    const lines = makeSvg("svg");
     graph.append(lines);
     this.later.push(() => {
       const from = graph.getBoundingClientRect();
@@ -183,23 +182,15 @@ class Pen {
   arrow(area, a, b, look) {
     const { theme } = this.board;
     const paths = arrowPaths(area, a, b);
-    const group = document.createElementNS(SVG, "g");
     const colour =
       { "": theme.muted, faded: theme.grid, cut: theme.grid, lit: theme.model, back: theme.actual }[look] ??
       this.theme(look);
-    const line = document.createElementNS(SVG, "path");
-    line.setAttribute("d", paths.line);
-    const style = {
-      stroke: colour,
-      "stroke-width": look && look !== "faded" && look !== "cut" ? "4" : "2.5",
-      fill: "none",
-    };
-    for (const [name, value] of Object.entries(style)) line.setAttribute(name, value);
-    if (look === "cut") line.setAttribute("stroke-dasharray", "3 8");
-    const tip = document.createElementNS(SVG, "path");
-    tip.setAttribute("d", paths.tip);
-    tip.setAttribute("fill", colour);
-    group.append(line, tip);
+    const strong = look && look !== "faded" && look !== "cut";
+    const style = { stroke: String(colour), "stroke-width": strong ? 4 : 2.5, fill: "none" };
+    const dash = look === "cut" ? "3 8" : "none";
+    const group = makeSvg("g");
+    group.append(makeSvg("path", { d: paths.line, ...style, "stroke-dasharray": dash }));
+    group.append(makeSvg("path", { d: paths.tip, fill: String(colour) }));
     return group;
   }
 
@@ -229,7 +220,7 @@ class Pen {
 
   /** @param {KitNode} node */
   button({ words, ask, look, step }) {
-    const button = Object.assign(make("button", classNames("ln-button", look), words), { type: "button" });
+    const button = make("button", classNames("ln-button", look), words);
     button.dataset.key = `button.${words}`;
     button.onclick = () => (step ? this.board.visit(step, ask) : this.ask(ask));
     return button;
@@ -434,20 +425,9 @@ class Pen {
   /** @param {KitNode} node */
   plane({ points, arrows, circles, reach, drag, x, stands }) {
     const { theme } = this.board;
-    const plane = /** @type {SVGElement} */ (document.createElementNS(SVG, "svg"));
-    plane.setAttribute("class", "kit-plane");
-    plane.setAttribute("viewBox", "-1.1 -1.1 2.2 2.3");
-    const put = (
-      /** @type {string} */ tag,
-      /** @type {Record<string, string | number>} */ attributes,
-      words = "",
-    ) => {
-      const element = document.createElementNS(SVG, tag);
-      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-      element.textContent = words;
-      plane.append(element);
-      return /** @type {SVGElement} */ (element);
-    };
+    const plane = makeSvg("svg", { class: "kit-plane", viewBox: "-1.1 -1.1 2.2 2.3" });
+    /** @param {"path" | "circle" | "text"} tag @param {Record<string, string | number>} attributes */
+    const put = (tag, attributes, words = "") => plane.appendChild(makeSvg(tag, attributes, words));
     const at = (/** @type {number} */ v) => onPlane(v, reach);
     const thin = { stroke: String(theme.grid), "stroke-width": 0.008 };
     put("path", { d: "M-1,0H1M0,-1V1", ...thin });
@@ -506,7 +486,7 @@ class Pen {
         this.ask({ [drag]: to });
       });
       this.drag(plane, () => {
-        const inverse = /** @type {SVGGraphicsElement} */ (plane).getScreenCTM()?.inverse();
+        const inverse = plane.getScreenCTM()?.inverse();
         return (event) => {
           const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
           this.ask({ [drag]: [inside(at.x), inside(-at.y)] });

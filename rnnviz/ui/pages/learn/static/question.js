@@ -24,7 +24,7 @@ export function showQuestion(board, data) {
   const { text, options } = /** @type {KitQuestion} */ (data.question);
   const share = votePercents(board, data);
   const picks = options.map((words, i) => {
-    const option = Object.assign(make("button", "kit-option"), { type: "button" });
+    const option = make("button", "kit-option");
     option.append(make("b", "", LETTERS[i]), make("span", "", words));
     if (share) {
       option.style.setProperty("--votes", `${share[i]}%`);
@@ -54,7 +54,7 @@ export function showAnswer(board, data) {
     if (share) option.append(make("small", "", ` ${share[i]} %`));
     return option;
   });
-  const repeat = Object.assign(make("button", "ln-button", again), { type: "button" });
+  const repeat = make("button", "ln-button", again);
   repeat.dataset.key = "again";
   repeat.onclick = () => board.ask({ pick: UNANSWERED });
   return [make("b", "", text), ...spans, repeat];

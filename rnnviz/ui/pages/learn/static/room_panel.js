@@ -121,7 +121,7 @@ export class RoomPanel {
 
 /** @param {string} name @param {string} kind @param {() => void} press */
 function button(name, kind, press) {
-  const element = Object.assign(make("button", `ln-button ${kind}`), { type: "button", onclick: press });
+  const element = Object.assign(make("button", `ln-button ${kind}`), { onclick: press });
   element.dataset.room = name;
   return element;
 }

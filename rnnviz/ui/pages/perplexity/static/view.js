@@ -278,7 +278,7 @@ export class View extends BaseView {
   scrolled(first, last) {
     this.curve.markSight(first, last);
     find(this.root, "span.vw-seen-key").hidden = this.curve.sightMark.hidden;
-    const places = inSight(first, last, this.text.length, this.numbers);
+    const places = this.numbers.window(first, last, this.text.length);
     find(this.root, "span.vw-place").textContent = this.phrase("place", places);
     this.root.dataset.place = String(first);
   }
@@ -337,12 +337,6 @@ export function entered(typed, length) {
 export function passage({ at: [start, stop], nats }, numbers) {
   const perplexity = nats.map((cost) => numbers.number(Math.exp(cost))).join(" / ");
   return { n: numbers.whole(stop - start), before: numbers.whole(start), perplexity };
-}
-
-/** The words on the visible part of the text. @param {number} first @param {number} last @param {number} length @param {Numbers} numbers */
-export function inSight(first, last, length, numbers) {
-  const [from, to, n] = [first + 1, Math.max(first + 1, last), length].map((x) => numbers.whole(x));
-  return { from, to, n };
 }
 
 /** The words on a point of the curve. @param {ReturnType<Curve["values"]>} values @param {Numbers} numbers */
