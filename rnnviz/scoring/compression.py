@@ -90,6 +90,7 @@ class Decoder:
 
     def __init__(self, payload: bytes) -> None:
         self.stream = _constriction()
+        # Whole words again: `finish` left out the zeros at the end.
         words = np.frombuffer(payload + b"\0" * (-len(payload) % 4), ">u4").astype(np.uint32)
         self._coder = self.stream.queue.RangeDecoder(words)
 
@@ -113,14 +114,18 @@ class SymbolCoder:
 
     def symbol(self, log_p: Doubles, symbol: int | None = None) -> int:
         """Write `symbol`, or read one. `log_p` (V,) in nats sum to one, up to rounding."""
+        # Of P = 0.9, 0.1 and 2^-20 the first step codes 0.9, 0.1 or an escape. The escape is two symbols of
+        # 2^-10 in a row. After it the third symbol is the only one left, and takes no bits.
         remaining = np.arange(len(log_p))  # the symbols of `log_p`, of which each step leaves fewer
         while True:
+            # The second bound is for large vocabularies, in which every symbol may be rarer than 2^-14.
             is_near = log_p >= min(-NEAR_NATS, log_p.max() - SPREAD_NATS)
             near, rest = remaining[is_near], remaining[~is_near]
             shares, escapes, escape = np.exp(log_p[is_near]), 0, 0.0
             if len(rest):  # their sum, e^log_rest, is coded as `escapes` symbols in a row, none below 2^-14
                 log_p = log_p[~is_near]
                 highest = float(log_p.max())
+                # From the largest: the exponentials of them all might be 0.
                 log_rest = highest + math.log(float(np.exp(log_p - highest).sum()))
                 escapes = min(max(1, math.ceil(-log_rest / NEAR_NATS)), MAX_ESCAPES)
                 escape = max(math.exp(log_rest / escapes), math.exp(-NEAR_NATS))
@@ -129,6 +134,8 @@ class SymbolCoder:
             place = None
             if symbol is not None:
                 place = int(np.searchsorted(near, symbol)) if symbol in near else len(near)
+            # The coder scales the shares to a sum of one and gives each at least 2^-24, so rounding makes no
+            # symbol impossible.
             place = self.coder.code(self._categorical(shares, lazy=True), place) if len(shares) > 1 else 0
             if place < len(near):
                 return int(near[place])
@@ -143,6 +150,7 @@ class UnknownCoder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         points = np.array(vocabulary.to_json(), np.int64)
+        # D7FF stays and E000 becomes D800: so the numbers of all scalar values follow one another.
         self._known = points - 0x800 * (points >= 0xE000)  # numbered without the surrogates
         self._before = self._known - np.arange(len(points))  # unknown characters before each known one
         self._size = UNICODE_SCALAR_VALUES - len(points)
@@ -250,6 +258,7 @@ def compress(model: Model, text: str, *, progress: Progress | None = None) -> by
         if symbol == UNKNOWN_ID:
             unknown.code(steps.coder, point)
         before.read(np.array([symbol]))
+    # A reader refuses a header that claims more characters than its payload can hold: see the function.
     payload = steps.coder.finish().ljust(_min_payload_bytes(len(text)), b"\0")
     report.end(len(text))
     checked: bytes = NAME_STRUCT.pack(named, short_digest(points.tobytes()), len(text)) + payload
@@ -282,6 +291,7 @@ def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -
         symbol = steps.symbol(_log_probs(before, model.name))
         points.append(unknown.code(steps.coder) if symbol == UNKNOWN_ID else point_of[symbol])
         before.read(np.array([symbol]))
+    # Other rounding may decode other symbols without an error: only the digest tells.
     if short_digest(points.tobytes()) != header.digest:
         raise unrestorable_error()
     report.end(header.characters)
@@ -295,6 +305,7 @@ def read_header(data: bytes) -> Header:
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
             "made with “compress this text with the model”"
         )
+    # Before the checksum, as another format may keep it elsewhere.
     version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 1])
     if 0 < version < FORMAT:
         raise DecodingError(
@@ -327,6 +338,7 @@ def _min_payload_bytes(characters: int) -> int:
 
 
 def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:
+    # NaN is the largest of an array that holds one.
     log_probs = before.log_probs()
     if not np.isfinite(log_probs.max()):
         raise CheckpointError(

@@ -4,64 +4,40 @@ import gzip
 import lzma
 import math
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from rnnviz.networks.progress import Share
 from rnnviz.scoring.baselines import measure
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
-from rnnviz.scoring.score import CostRow
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import TEXT
-from tests.support.recorded import make_record
 
 VOCABULARY = Vocabulary(("a", "b"))
-Measured = Callable[[str], dict[str, CostRow]]
-
-
-@pytest.fixture
-def measured(tmp_path: Path) -> Measured:
-    def costs(text: str) -> dict[str, CostRow]:
-        made = make_record(tmp_path, UniformModel(VOCABULARY), text)
-        return {one.name: one for one in measure(made.score, source_of(text), VOCABULARY)}
-
-    return costs
 
 
 def source_of(text: str) -> SourceText:
     return SourceText(None, text, None, None, "newlines")
 
 
-@pytest.mark.parametrize("text", ["abba", "ab道a😀"])
-def test_uniform_is_what_scoring_says(text: str, tmp_path: Path, measured: Measured) -> None:
-    score = make_record(tmp_path, UniformModel(VOCABULARY), text).score
-    found = measured(text)["uniform"]
-    assert found.kind == "uniform"
-    assert found.perplexity == pytest.approx(score.perplexity, rel=1e-5)
-    assert found.bits_per_character == pytest.approx(score.bits_per_character, rel=1e-5)
-
-
-@pytest.mark.parametrize("text", ["abab", "aabc", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)
-def test_baseline_costs_what_its_definition_or_its_file_says(text: str, measured: Measured) -> None:
-    n, data = len(text), text.encode()
-    found = measured(text)
+@pytest.mark.parametrize("text", ["abab", "ab道a😀", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)
+def test_baseline_costs_what_its_definition_or_its_file_says(text: str) -> None:
+    n, data, score = len(text), text.encode(), perplexity(UniformModel(VOCABULARY), text)
+    rows = {row.name: row for row in measure(score, source_of(text), VOCABULARY)}
+    assert rows["uniform"].bits_per_character == pytest.approx(score.bits_per_character)
     entropy = sum(c / n * math.log2(n / c) for c in Counter(text).values())
-    assert found["unigram"].bits_per_character == pytest.approx(entropy, rel=1e-12)
-    assert found["gzip"].bits_per_character == pytest.approx(8 * len(gzip.compress(data, 9)) / n)
+    assert rows["unigram"].bits_per_character == pytest.approx(entropy, rel=1e-12)
+    assert rows["gzip"].bits_per_character == pytest.approx(8 * len(gzip.compress(data, 9)) / n)
     best = lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)
-    assert found["xz"].bits_per_character == pytest.approx(8 * len(best) / n)
-    for one in found.values():
-        assert math.log2(one.perplexity) == pytest.approx(one.bits_per_character, abs=1e-12)
+    assert rows["xz"].bits_per_character == pytest.approx(8 * len(best) / n)
+    for row in rows.values():
+        assert math.log2(row.perplexity) == pytest.approx(row.bits_per_character, abs=1e-12)
 
 
-def test_baselines_report_progress_and_pieces_change_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    score = make_record(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
+def test_baselines_report_progress_and_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    score = perplexity(UniformModel(VOCABULARY), "ab" * 100_000)
     whole = measure(score, source_of("ab" * 100_000), VOCABULARY)
     monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK_CHARS", 65_536)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
@@ -71,18 +47,16 @@ def test_baselines_report_progress_and_pieces_change_nothing(
     assert in_pieces[:2] == whole[:2]
 
 
-def test_file_figures_are_the_same_under_every_model_and_of_its_own_characters(
-    tmp_path: Path,
-) -> None:
+def test_file_figures_are_equal_under_every_normaliser() -> None:
     text = "“Wait…” – he said.\r\n「走」\rIt’s late.\n" * 40
-    found = []
+    figures = []
     for normaliser in NORMALISERS:
-        score = make_record(tmp_path, UniformModel(VOCABULARY, normaliser=normaliser), text).score
-        rows = {one.name: one for one in measure(score, source_of(text), VOCABULARY)}
+        score = perplexity(UniformModel(VOCABULARY, normaliser=normaliser), text)
+        rows = {row.name: row for row in measure(score, source_of(text), VOCABULARY)}
         assert rows["uniform"].reading == score.reading == ("" if normaliser == "newlines" else normaliser)
         assert {rows[name].reading for name in ("unigram", "gzip", "xz")} == {""}
-        found.append((score.bytes, score.characters, *(rows[one] for one in ("unigram", "gzip", "xz"))))
-    assert found == found[:1] * len(NORMALISERS)
+        figures.append((score.bytes, score.characters, *(rows[name] for name in ("unigram", "gzip", "xz"))))
+    assert figures == figures[:1] * len(NORMALISERS)
     assert score.bytes == len(text.encode())
     packed = 8 * len(gzip.compress(text.encode(), 9))
     assert rows["gzip"].bits_per_character == pytest.approx(packed / score.characters)
@@ -90,7 +64,7 @@ def test_file_figures_are_the_same_under_every_model_and_of_its_own_characters(
     assert rows["unigram"].bits_per_character == pytest.approx(entropy / score.characters, rel=1e-12)
 
 
-def test_a_text_that_was_stopped_is_measured_as_far_as_it_was_read() -> None:
+def test_stopped_text_is_measured_as_far_as_it_was_read() -> None:
     text = "ab\r\nb" * 3_000
     short = perplexity(UniformModel(VOCABULARY), text=text[:5_000])
     stopped = score(

@@ -40,7 +40,7 @@ from tests.support.models import TEXT, tiny
 needs.coder()
 
 # Known characters, others, both halves of what a vocabulary's numbering skips, and beyond the first plane.
-ANYTHING = st.text(
+TEXTS = st.text(
     st.one_of(
         st.sampled_from(TEXT),
         st.sampled_from("\n\r\0\ud7ff\ue000\uffff\U00010000\U0010ffff😀👩‍🚀é𝄞行"),
@@ -76,7 +76,7 @@ def assert_kept(model: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(text=ANYTHING)
+@given(text=TEXTS)
 @example("The Time\r\nTraveller\r")
 def test_every_text_comes_back_and_is_as_large_as_promised(kind: str, text: str) -> None:
     assert_kept(make(kind), text)
@@ -111,7 +111,7 @@ def test_long_texts_of_many_kinds_are_as_large_as_promised(kind: str, text: str)
 @pytest.mark.parametrize(
     ("name", "threads"), [("timemachine-lstm", 1), ("timemachine-lstm", 5), ("python-gru", 2)]
 )
-def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: str, threads: int) -> None:
+def test_another_process_restores_text_without_torch(tmp_path: Path, name: str, threads: int) -> None:
     model = checkpoint.load(name)
     (tmp_path / "text").write_bytes(compress(model, TEXT))
     program = (
@@ -174,7 +174,7 @@ def test_uncompressed_text_is_refused(fault: str) -> None:
 
 @pytest.mark.parametrize("kind", ["gru", "6-gram"])
 @given(payload=st.binary(max_size=60), characters=st.integers(0, 60))
-def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, characters: int) -> None:
+def test_random_payload_is_refused(kind: str, payload: bytes, characters: int) -> None:
     """The file is whole, and what comes out is no text, or another one."""
     named = compress(make(kind), "")[8:16]
     with pytest.raises(DecodingError, match="can't be restored here"):
@@ -182,13 +182,11 @@ def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, charac
 
 
 @pytest.mark.parametrize("by", [1e-5, 1e-3, 1.0])
-def test_on_a_machine_that_computes_otherwise_no_other_text_comes_back(
-    by: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_arithmetic_restores_no_other_text(by: float, monkeypatch: pytest.MonkeyPatch) -> None:
     model = make("gru")
     data, exact = compress(model, TEXT), compression._log_probs
     tilt = by * np.linspace(0, 1, model.vocabulary.size)
-    monkeypatch.setattr(compression, "_log_probs", lambda *given: exact(*given) - tilt)
+    monkeypatch.setattr(compression, "_log_probs", lambda *arguments: exact(*arguments) - tilt)
     with pytest.raises(DecodingError, match="can't be restored here"):
         decompress(model, data)
 
@@ -198,7 +196,7 @@ def claiming(characters: int, payload: bytes) -> bytes:
     return sealed(compress(make("3-gram"), "")[8:24] + characters.to_bytes(4, "little") + payload)
 
 
-def test_no_file_is_read_for_longer_than_it_can_be() -> None:
+def test_claimed_length_is_bounded_by_file_size() -> None:
     """A character takes 2^-14 bits at least, and 4 bytes of zeros at the end may have been left out."""
     for characters, payload in ((2 * 10**9, b"\1"), (32 * 2**14 + 1, b"")):
         with pytest.raises(DecodingError, match="cut off or damaged"):
@@ -207,7 +205,7 @@ def test_no_file_is_read_for_longer_than_it_can_be() -> None:
     assert read_header(claiming(40 * 2**14, b"\1")).characters == 40 * 2**14
 
 
-def test_a_text_that_takes_next_to_nothing_is_as_long_as_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payload_is_padded_to_its_least_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a character took 16 bits at least, more than it does."""
     monkeypatch.setattr(compression, "MIN_CHARACTER_BITS", 16.0)
     data = compress(make("3-gram"), TEXT)
@@ -215,11 +213,11 @@ def test_a_text_that_takes_next_to_nothing_is_as_long_as_it_must_be(monkeypatch:
     assert decompress(make("3-gram"), data) == TEXT
 
 
-def test_a_renamed_model_is_the_same() -> None:
+def test_renamed_model_decompresses() -> None:
     assert decompress(tiny("gru", name="another name"), compress(make("gru"), TEXT)) == TEXT
 
 
-def test_without_the_coder_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_coder_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "constriction", None)
     with pytest.raises(ConfigError, match=r'pip install ".*\[compress\]"'):
         compress(make("gru"), "x")
@@ -237,7 +235,7 @@ SHAPES = [  # 60,000 are more symbols than 2^-14 goes into one; many of many sha
 
 
 @given(shape=st.sampled_from(SHAPES), seed=st.integers(0, 2**32))
-def test_any_distribution_keeps_its_promise(shape: tuple[int, float], seed: int) -> None:
+def test_coder_restores_symbols_of_any_distribution(shape: tuple[int, float], seed: int) -> None:
     """The symbols are drawn alike, whatever their probability, so that the improbable ones come too."""
     size, sharpness = shape
     random = np.random.default_rng(seed)
@@ -260,11 +258,11 @@ def test_any_distribution_keeps_its_promise(shape: tuple[int, float], seed: int)
 
 
 @given(
-    known=st.sets(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
+    alphabet=st.sets(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
     points=st.lists(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
 )
-def test_unknown_characters_are_numbered_without_gaps(known: set[str], points: list[str]) -> None:
-    vocabulary = Vocabulary(tuple(sorted(known)))
+def test_unknown_characters_are_numbered_without_gaps(alphabet: set[str], points: list[str]) -> None:
+    vocabulary = Vocabulary(tuple(sorted(alphabet)))
     unknown = [ord(c) for c in points if c not in vocabulary]
     code = UnknownCoder(vocabulary).code
     encoder = Encoder()
@@ -273,5 +271,5 @@ def test_unknown_characters_are_numbered_without_gaps(known: set[str], points: l
     payload = encoder.finish()
     decoder = Decoder(payload)
     assert [code(decoder) for _ in unknown] == unknown
-    bits = len(unknown) * math.log2(UNICODE_SCALAR_VALUES - len(known))
+    bits = len(unknown) * math.log2(UNICODE_SCALAR_VALUES - len(alphabet))
     assert abs(len(payload) - bits / 8) <= 0.001 * bits / 8 + 9

@@ -19,13 +19,13 @@ CHINESE = {"held_out": {"perplexity": 2.0**7}}
 def read(name: str, text: str) -> str:
     """What is said of a text under a shipped model."""
     model: Any = checkpoint.load_numpy(checkpoint.find(name))
-    found = trace(model, text)
-    bits = float(found.nll.mean()) / math.log(2)
-    return why(model.card, len(text), int((~found.known).sum()), bits)
+    text_trace = trace(model, text)
+    bits = float(text_trace.nll.mean()) / math.log(2)
+    return why(model.card, len(text), int((~text_trace.known).sum()), bits)
 
 
 @pytest.mark.parametrize(
-    ("card", "characters", "unknown", "bits", "said"),
+    ("card", "characters", "unknown", "bits", "reason"),
     [
         (CARD, 80, 8, 2.0, ""),
         (CARD, 80, 9, 2.0, "unknown"),
@@ -44,10 +44,10 @@ def read(name: str, text: str) -> str:
         ({}, 80, 80, 30.0, "unknown"),
     ],
 )
-def test_where_a_text_begins_to_be_foreign(
-    card: dict[str, Any], characters: int, unknown: int, bits: float | None, said: str
+def test_text_is_foreign_beyond_a_threshold(
+    card: dict[str, Any], characters: int, unknown: int, bits: float | None, reason: str
 ) -> None:
-    assert why(card, characters, unknown, bits) == said
+    assert why(card, characters, unknown, bits) == reason
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.floats(0, 40), st.floats(1, 500))
@@ -56,14 +56,14 @@ def test_more_surprise_or_more_unknown_is_never_less_foreign(
 ) -> None:
     card = {"held_out": {"perplexity": perplexity}}
     unknown = min(unknown, characters)
-    said = why(card, characters, unknown, bits)
-    if said:
+    reason = why(card, characters, unknown, bits)
+    if reason:
         assert why(card, characters, unknown, bits + 1)
         assert why(card, characters, characters, bits)
     assert not why(card, characters, 0, usual(card))
 
 
-def test_the_shipped_models_know_their_own_kind_and_not_another() -> None:
+def test_shipped_models_know_their_own_kind_alone() -> None:
     german = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
     modern = "I bought a new phone yesterday, and the guy at the store told me it would last for two days."
     for name, corpus in (

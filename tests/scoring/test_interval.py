@@ -24,71 +24,71 @@ def slow(n: int, seed: int, exponent: float) -> np.ndarray:
     return 2 + noise(n, seed, exponent) / 2
 
 
-def width(found: PerplexityInterval) -> float:
-    return math.log(found.high / found.low)
+def width(text_interval: PerplexityInterval) -> float:
+    return math.log(text_interval.high / text_interval.low)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-0.75, -0.5, -0.25])
 @pytest.mark.parametrize("n", [2_000, 10_000])
 def test_interval_holds_the_next_text_as_often_as_it_says(n: int, exponent: float) -> None:
-    held = []
+    holds_next = []
     for seed in range(200):
         costs = slow(2 * n, seed, exponent)
-        found = interval(costs[:n])
-        if found.low is not None:
-            held.append(found.low <= math.exp(costs[n:].mean()) <= found.high)
+        text_interval = interval(costs[:n])
+        if text_interval.low is not None:
+            holds_next.append(text_interval.low <= math.exp(costs[n:].mean()) <= text_interval.high)
     # 200 trials tell 95 in 100 to within 3; a text of less memory than most is given more room than it needs.
-    assert len(held) > 180
-    assert np.mean(held) > 0.90
-    assert exponent < -0.6 or np.mean(held) < 0.99
+    assert len(holds_next) > 180
+    assert np.mean(holds_next) > 0.90
+    assert exponent < -0.6 or np.mean(holds_next) < 0.99
 
 
-def test_where_length_averages_little_out_the_range_is_wider() -> None:
+def test_interval_is_wider_where_length_averages_little_out() -> None:
     widths = [width(interval(slow(20_000, 0, s))) for s in (-1.0, -0.5, -0.2)]
     assert widths[0] * 2 < widths[1] < widths[2] / 1.5
 
 
 def test_interval_contains_the_texts_own_perplexity() -> None:
     costs = np.random.default_rng(0).exponential(1.5, 5000)
-    found = interval(costs)
-    assert found.low < math.exp(costs.mean()) < found.high  # type: ignore[operator]
-    assert (found.characters, found.reason) == (5000, "")
-    assert width(interval(2 * costs)) == pytest.approx(2 * width(found))
-    assert found.halves == pytest.approx([math.exp(half.mean()) for half in costs.reshape(2, -1)])
+    text_interval = interval(costs)
+    assert text_interval.low < math.exp(costs.mean()) < text_interval.high  # type: ignore[operator]
+    assert (text_interval.characters, text_interval.reason) == (5000, "")
+    assert width(interval(2 * costs)) == pytest.approx(2 * width(text_interval))
+    assert text_interval.halves == pytest.approx([math.exp(half.mean()) for half in costs.reshape(2, -1)])
 
 
-def test_a_text_that_drifts_is_told_by_its_halves() -> None:
+def test_drifting_text_has_halves_and_no_interval() -> None:
     rng = np.random.default_rng(0)
     costs = np.concatenate([rng.exponential(1.0, 5000), rng.exponential(2.0, 5000)])
-    found = interval(costs)
-    assert (found.low, found.high, found.reason) == (None, None, "drifts")
-    assert found.halves == (pytest.approx(math.e, rel=0.1), pytest.approx(math.e**2, rel=0.1))
+    text_interval = interval(costs)
+    assert (text_interval.low, text_interval.high, text_interval.reason) == (None, None, "drifts")
+    assert text_interval.halves == (pytest.approx(math.e, rel=0.1), pytest.approx(math.e**2, rel=0.1))
     assert interval(rng.permutation(costs)).low is not None
 
 
-def test_a_short_text_gets_none_nor_one_whose_passages_differ_by_far() -> None:
+def test_short_and_uneven_texts_have_no_interval() -> None:
     uneven = np.repeat(np.random.default_rng(1).exponential(3.0, 20), 200)
     for costs, reason in (
         (np.ones(0), "short"),
         (np.ones(MIN_INTERVAL_CHARS - 1), "short"),
         (uneven, "uneven"),
     ):
-        found = interval(costs)
-        assert (found.low, found.high, found.reason) == (None, None, reason)
-        assert (found.halves is None) == (reason == "short")
+        text_interval = interval(costs)
+        assert (text_interval.low, text_interval.high, text_interval.reason) == (None, None, reason)
+        assert (text_interval.halves is None) == (reason == "short")
     assert interval(np.random.default_rng(0).exponential(size=MIN_INTERVAL_CHARS)).low is not None
 
 
 def test_equal_costs_leave_nothing_uncertain() -> None:
-    found = interval(np.full(2000, math.log(26)))
-    assert (found.low, found.high) == (pytest.approx(26), pytest.approx(26))
+    text_interval = interval(np.full(2000, math.log(26)))
+    assert (text_interval.low, text_interval.high) == (pytest.approx(26), pytest.approx(26))
     assert interval(np.zeros(3000)).low == interval(np.zeros(3000)).high == 1
 
 
 def test_a_perplexity_is_never_below_one() -> None:
-    found = interval(np.repeat(np.random.default_rng(0).exponential(0.2, 40), 100))
-    assert found.low == 1 < found.high
+    text_interval = interval(np.repeat(np.random.default_rng(0).exponential(0.2, 40), 100))
+    assert text_interval.low == 1 < text_interval.high
 
 
 @settings(max_examples=30, deadline=None)
@@ -106,9 +106,9 @@ def test_costs_in_pieces_are_those_of_the_whole(lengths: list[int], seed: int) -
 
 
 @pytest.mark.parametrize("n", [2_000, 8_191, 8_192, 40_001])
-def test_a_record_and_its_costs_have_the_same(n: int, tmp_path: Path) -> None:
+def test_record_has_the_interval_of_its_costs(n: int, tmp_path: Path) -> None:
     costs = np.random.default_rng(0).exponential(1.5, n)
-    made = record_costs(tmp_path, "ab" * (n // 2) + "a" * (n % 2), costs)
-    one, other = interval(made), interval(made.read("nll"))
-    assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high))
-    assert one.low < made.score.perplexity < one.high
+    record = record_costs(tmp_path, "ab" * (n // 2) + "a" * (n % 2), costs)
+    of_record, of_costs = interval(record), interval(record.read("nll"))
+    assert (of_record.low, of_record.high) == (pytest.approx(of_costs.low), pytest.approx(of_costs.high))
+    assert of_record.low < record.score.perplexity < of_record.high

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rnnviz
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.many_files import ComparisonModel, Scoring
 from rnnviz.scoring.score import RowsScore, Score
@@ -28,58 +28,59 @@ def files(tmp_path: Path) -> list[str]:
 
 def test_file_has_its_figures_or_its_error(files: list[str]) -> None:
     rows: list[tuple[str, int]] = []
-    kept: list[Any] = []
+    record_scores: list[Any] = []
     scoring = Scoring(tiny("gru"))
-    found = dict(
+    results = dict(
         scoring.score_files(
             files,
             add=lambda scored, file: rows.append((file, len(scored.scores))),
-            keep={files[0]: lambda record: kept.append(record.score)},
+            keep={files[0]: lambda record: record_scores.append(record.score)},
         )
     )
-    assert list(found) == files
-    text, empty, missing, table = found.values()
-    assert type(text) is Score
+    assert list(results) == files
+    assert list(map(type, results.values())) == [Score, EmptyTextError, TextError, RowsScore]
+    text, _empty, _missing, table = results.values()
     assert text.perplexity == pytest.approx(rnnviz.perplexity(tiny("gru"), text=LONG).perplexity)
     ((_file, bare),) = scoring.score_files(files[:1])  # without a record of every character
     expected = interval(costs(tiny("gru"), LONG))
-    for one in (text, bare):
-        assert (one.interval.low, one.interval.high) == pytest.approx((expected.low, expected.high), rel=1e-5)
-    assert close([one.to_json() for one in kept], [text.to_json()])
-    assert isinstance(empty, RnnvizError)
-    assert isinstance(missing, RnnvizError)
-    assert isinstance(table, RowsScore)
+    for score in (text, bare):
+        assert (score.interval.low, score.interval.high) == pytest.approx(
+            (expected.low, expected.high), rel=1e-5
+        )
+    assert close([score.to_json() for score in record_scores], [text.to_json()])
     assert table.rows_scored == 2
     assert [n for _file, n in rows] == [1, 2]
 
 
-def test_a_file_of_rows_may_be_read_as_one_text(files: list[str]) -> None:
-    ((_file, found),) = Scoring(tiny("gru"), read_as="text", compare=True).score_files(files[3:])
-    assert type(found) is Score
-    assert {one.kind for one in found.compared} >= {"model", "uniform", "unigram", "compressor"}
-    assert [one.best for one in found.compared].count(True) == 1
+def test_file_of_rows_is_read_as_one_text(files: list[str]) -> None:
+    ((_file, score),) = Scoring(tiny("gru"), read_as="text", compare=True).score_files(files[3:])
+    assert type(score) is Score
+    assert {row.kind for row in score.compared} >= {"model", "uniform", "unigram", "compressor"}
+    assert [row.best for row in score.compared].count(True) == 1
 
 
-def test_models_that_read_a_text_differently_are_named_and_the_files_own_rows_stay(tmp_path: Path) -> None:
+def test_differing_readings_are_named_and_file_rows_stay(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("“Wait…” – he said.\r\n".encode() * 40)
     plain, folding = tiny("gru"), replace(tiny("lstm", name="folding"), normaliser="typography")
-    found = []
-    for model, other in ((plain, folding), (folding, plain)):
-        scoring = Scoring(model, [ComparisonModel("model", "", other)], compare=True)
+    file_figures = []
+    for model, rival in ((plain, folding), (folding, plain)):
+        scoring = Scoring(model, [ComparisonModel("model", "", rival)], compare=True)
         ((_file, score),) = scoring.score_files([str(tmp_path / "a.txt")])
         assert isinstance(score, Score)
-        (said,) = [one for one in score.sentences() if one.code == "score.read-apart"]
-        assert said.values["names"] == (["folding"] if model is plain else ["folding", "uniform"])
-        rows = {one.name: one for one in score.compared}
-        found.append((score.bytes, *(rows[name].bits_per_character for name in ("unigram", "gzip", "xz"))))
-    assert found[0] == found[1]
+        (caution,) = [sentence for sentence in score.sentences() if sentence.code == "score.read-apart"]
+        assert caution.values["names"] == (["folding"] if model is plain else ["folding", "uniform"])
+        rows = {row.name: row for row in score.compared}
+        file_figures.append(
+            (score.bytes, *(rows[name].bits_per_character for name in ("unigram", "gzip", "xz")))
+        )
+    assert file_figures[0] == file_figures[1]
     ((_file, score),) = Scoring(plain, [ComparisonModel("model", "", tiny("rnn"))], compare=True).score_files(
         [str(tmp_path / "a.txt")]
     )
-    assert "score.read-apart" not in [one.code for one in score.sentences()]  # type: ignore[union-attr]
+    assert "score.read-apart" not in [sentence.code for sentence in score.sentences()]  # type: ignore[union-attr]
 
 
-def test_characters_are_kept_of_texts_alone(files: list[str]) -> None:
-    ((_file, found),) = Scoring(tiny("gru")).score_files(files[3:], keep={files[3]: print})
-    assert isinstance(found, RnnvizError)
-    assert "a text a row" in str(found)
+def test_rows_have_no_record_of_characters(files: list[str]) -> None:
+    ((_file, error),) = Scoring(tiny("gru")).score_files(files[3:], keep={files[3]: print})
+    assert isinstance(error, ConfigError)
+    assert "a text a row" in str(error)

@@ -26,16 +26,16 @@ def test_occlusion_equals_reading_each_shorter_text_afresh(
     cell: str, options: dict[str, Any], tmp_path: Any
 ) -> None:
     model = tiny(cell, **options)
-    trace, there = rnnviz.trace(model, READ), load_numpy(save(model, tmp_path / "it.safetensors"))
+    trace, numpy_model = rnnviz.trace(model, READ), load_numpy(save(model, tmp_path / "it.safetensors"))
     for t in (0, 1, 81, len(READ) - 1):
-        found = occlusion_bits(trace, t)
-        assert len(found) == min(t, MAX_OMISSIONS)
-        np.testing.assert_allclose(found, afresh(model, READ, t), atol=1e-4)
-        np.testing.assert_allclose(found, occlusion_bits(rnnviz.trace(there, READ), t), atol=1e-4)
-    assert abs(found).max() > 1e-3
+        bits = occlusion_bits(trace, t)
+        assert len(bits) == min(t, MAX_OMISSIONS)
+        np.testing.assert_allclose(bits, afresh(model, READ, t), atol=1e-4)
+        np.testing.assert_allclose(bits, occlusion_bits(rnnviz.trace(numpy_model, READ), t), atol=1e-4)
+    assert abs(bits).max() > 1e-3
 
 
-def test_a_network_that_explodes_says_nothing_and_warns_of_nothing() -> None:
+def test_occlusion_of_an_exploding_network_is_nan() -> None:
     model = tiny("rnn", activation="relu")
     W_h = 1e9 * model.tensors["recurrence.weight_hh_l0"]
     model = with_tensors(model, recurrence_weight_hh_l0=W_h)

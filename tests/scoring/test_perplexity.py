@@ -25,10 +25,14 @@ UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
 
 def by_hand(model: Paper, text: str) -> tuple[float, float | None, int]:
     """Perplexity, that of the known characters, and the number of unknown ones, one character at a time."""
-    known = [character in model.characters for character in text]
+    is_known = [character in model.characters for character in text]
     read = ["", *text]
     nats = np.array([-math.log(model.probability(*pair)) for pair in itertools.pairwise(read)])
-    return math.exp(nats.mean()), math.exp(nats[known].mean()) if any(known) else None, known.count(False)
+    return (
+        math.exp(nats.mean()),
+        math.exp(nats[is_known].mean()) if any(is_known) else None,
+        is_known.count(False),
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,8 +48,8 @@ def by_hand(model: Paper, text: str) -> tuple[float, float | None, int]:
 def test_a_perplexity_computed_on_paper(text: str, p: float, p_known: float | None) -> None:
     score, n, unknown = perplexity(AB, text=text), len(text), text.count("道")
     assert score.perplexity == pytest.approx(p ** (-1 / n), rel=1e-12)
-    known = None if p_known is None else pytest.approx(p_known ** (-1 / (n - unknown)), rel=1e-12)
-    assert score.perplexity_known == known
+    expected_known = None if p_known is None else pytest.approx(p_known ** (-1 / (n - unknown)), rel=1e-12)
+    assert score.perplexity_known == expected_known
     assert score.bits_per_character == pytest.approx(-math.log2(p) / n, rel=1e-12)
     assert (score.characters, score.unknown, score.bytes) == (n, unknown, n + 2 * unknown)
     assert score.bits_per_byte == pytest.approx(-math.log2(p) / score.bytes, rel=1e-12)
@@ -55,10 +59,10 @@ def test_a_perplexity_computed_on_paper(text: str, p: float, p_known: float | No
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_the_probabilities_of_all_strings_sum_to_one(model, length: int) -> None:
     # Every unknown character is as likely as the next: one stands for all of them.
-    total, known = 0.0, model.vocabulary.characters
-    for symbols in itertools.product([*known, "?"], repeat=length):
+    total, alphabet = 0.0, model.vocabulary.characters
+    for symbols in itertools.product([*alphabet, "?"], repeat=length):
         probability = perplexity(model, text="".join(symbols)).perplexity ** -length
-        total += probability * (UNICODE_SCALAR_VALUES - len(known)) ** symbols.count("?")
+        total += probability * (UNICODE_SCALAR_VALUES - len(alphabet)) ** symbols.count("?")
     assert total == pytest.approx(1, abs=1e-9)
 
 
@@ -74,15 +78,15 @@ def test_a_uniform_model_scores_exactly_its_vocabulary(size: int) -> None:
 def test_perplexity_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
     normalised = text.replace("\r\n", "\n").replace("\r", "\n")
     expected, expected_known, unknown = by_hand(AB, normalised)
-    last = score(AB, text=text, piece=piece)
-    found = perplexity(AB, text=text)
-    assert last.perplexity == pytest.approx(expected, rel=1e-12)
-    assert found.perplexity == pytest.approx(expected, rel=1e-12)
-    assert found.perplexity_known == (expected_known and pytest.approx(expected_known, rel=1e-12))
-    assert (found.unknown, last.unknown) == (unknown, unknown)
-    assert found.characters == len(normalised)
-    assert found.normalised == text.count("\r")
-    assert found.bytes == len(text.encode("utf-8"))
+    in_pieces = score(AB, text=text, piece=piece)
+    whole = perplexity(AB, text=text)
+    assert in_pieces.perplexity == pytest.approx(expected, rel=1e-12)
+    assert whole.perplexity == pytest.approx(expected, rel=1e-12)
+    assert whole.perplexity_known == (expected_known and pytest.approx(expected_known, rel=1e-12))
+    assert (whole.unknown, in_pieces.unknown) == (unknown, unknown)
+    assert whole.characters == len(normalised)
+    assert whole.normalised == text.count("\r")
+    assert whole.bytes == len(text.encode("utf-8"))
 
 
 def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
@@ -97,9 +101,9 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
             perplexity(AB, file, name="upload.txt"),
         ]
     same = {"file": expected.file, "seconds": expected.seconds, "encoding": None, "certainty": None}
-    for found, name in zip(scores, (str(path), str(path), "upload.txt"), strict=True):
-        assert (found.file, found.encoding, found.certainty) == (name, "utf-8", "verified")
-        assert close(asdict(replace(found, **same)), asdict(expected), rel=1e-12)  # type: ignore[arg-type]
+    for file_score, name in zip(scores, (str(path), str(path), "upload.txt"), strict=True):
+        assert (file_score.file, file_score.encoding, file_score.certainty) == (name, "utf-8", "verified")
+        assert close(asdict(replace(file_score, **same)), asdict(expected), rel=1e-12)  # type: ignore[arg-type]
     assert (expected.file, expected.encoding, expected.certainty) == ("this text", None, None)
 
 

@@ -41,28 +41,30 @@ OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
 @pytest.mark.parametrize(
     "model", [NGRAM, tiny("gru", name="gru"), UniformModel(NGRAM.vocabulary)], ids=lambda m: m.name
 )
-def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -> None:
-    made = make_record(tmp_path, model, OTHER)
+def test_record_holds_the_columns_of_its_pieces(model: LanguageModel, tmp_path: Path) -> None:
+    text_record = make_record(tmp_path, model, OTHER)
     parts = pieces(model, OTHER)
     text = "".join(p.text for p in parts)
     nll = np.concatenate([p.nll for p in parts])
-    known = np.concatenate([p.is_known for p in parts])
-    n = len(made)
-    assert known.tolist() == [c in model.vocabulary.characters for c in text]
-    assert made.text(0, n) == text == OTHER.replace("\r\n", "\n")
-    assert made.read("codes").tolist() == [ord(c) for c in text]
-    assert_states(made.read("nll"), nll)
-    np.testing.assert_array_equal(made.ranks(0, n), np.concatenate([p.rank for p in parts]))
-    np.testing.assert_array_equal(made.read("rank"), np.where(known, 1, -1) * made.ranks(0, n))
-    np.testing.assert_array_equal(made.is_known(0, n), known)
-    assert_states(made.read("entropy"), np.concatenate([p.entropy for p in parts]))
+    is_known = np.concatenate([p.is_known for p in parts])
+    n = len(text_record)
+    assert is_known.tolist() == [c in model.vocabulary.characters for c in text]
+    assert text_record.text(0, n) == text == OTHER.replace("\r\n", "\n")
+    assert text_record.read("codes").tolist() == [ord(c) for c in text]
+    assert_states(text_record.read("nll"), nll)
+    np.testing.assert_array_equal(text_record.ranks(0, n), np.concatenate([p.rank for p in parts]))
+    np.testing.assert_array_equal(
+        text_record.read("rank"), np.where(is_known, 1, -1) * text_record.ranks(0, n)
+    )
+    np.testing.assert_array_equal(text_record.is_known(0, n), is_known)
+    assert_states(text_record.read("entropy"), np.concatenate([p.entropy for p in parts]))
 
 
 @pytest.mark.parametrize("model", [NGRAM, tiny("lstm", name="lstm")], ids=lambda m: m.name)
 def test_record_reports_as_scoring_does(model: LanguageModel, tmp_path: Path) -> None:
     expected = perplexity(model, text=OTHER)
-    made = make_record(tmp_path, model, OTHER)
-    ours, theirs = made.score.to_json(), expected.to_json()
+    text_record = make_record(tmp_path, model, OTHER)
+    ours, theirs = text_record.score.to_json(), expected.to_json()
     del ours["seconds"], theirs["seconds"]
     assert close(ours, theirs)
 
@@ -71,11 +73,15 @@ def test_record_reports_the_progress_of_its_score(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_bytes(OTHER.encode("gb18030"))
     steps: list[Share] = []
-    made = record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book", progress=steps.append)
+    text_record = record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book", progress=steps.append)
     expected = score(NGRAM, path, encoding="gb18030")
     assert steps[-1] == Share(1.0, expected.characters, expected.perplexity)
-    found = made.score
-    assert (found.file, found.encoding, found.certainty) == ("Book", "gb18030", "declared")
+    record_score = text_record.score
+    assert (record_score.file, record_score.encoding, record_score.certainty) == (
+        "Book",
+        "gb18030",
+        "declared",
+    )
 
 
 @given(
@@ -85,27 +91,27 @@ def test_record_reports_the_progress_of_its_score(tmp_path: Path) -> None:
 )
 def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: list[int], seed: int) -> None:
     costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32).astype(np.float64)
-    made = record_costs(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
+    text_record = record_costs(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
     positions = np.minimum([*places, 0, n, SUM_BLOCK_CHARS], n)
     expected = np.concatenate([[0], np.cumsum(costs)])[positions]
-    np.testing.assert_allclose(made.sums(positions), expected, rtol=1e-12)
-    made.close()
+    np.testing.assert_allclose(text_record.sums(positions), expected, rtol=1e-12)
+    text_record.close()
 
 
 def test_unknown_characters_are_counted(tmp_path: Path) -> None:
-    made = make_record(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
-    assert made.unknown_counts() == [("道", 2), ("😀", 1)]
-    assert made.score.unknown == 3
+    text_record = make_record(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
+    assert text_record.unknown_counts() == [("道", 2), ("😀", 1)]
+    assert text_record.score.unknown == 3
     assert make_record(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
 
 
 def test_record_is_read_only(tmp_path: Path) -> None:
-    made = record_costs(tmp_path, "abc", [1, 2, 3])
+    text_record = record_costs(tmp_path, "abc", [1, 2, 3])
     with pytest.raises(ValueError, match="read-only"):
-        made.read("nll", 0, 3)[:] = 9
+        text_record.read("nll", 0, 3)[:] = 9
 
 
-def test_cancelled_midway_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_record_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)  # a step a piece
 
     def cancel(share: Share) -> None:
@@ -129,10 +135,10 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:
-    made = record_costs(tmp_path, "aa", [1e4, 1e4])
-    assert made.score.perplexity == math.inf
-    assert made.score.bits_per_character == pytest.approx(1e4 / math.log(2))
-    curve = made.curve()
+    text_record = record_costs(tmp_path, "aa", [1e4, 1e4])
+    assert text_record.score.perplexity == math.inf
+    assert text_record.score.bits_per_character == pytest.approx(1e4 / math.log(2))
+    curve = text_record.curve()
     assert curve.running.tolist() == curve.rolling.tolist() == [math.inf, math.inf]
 
 
@@ -143,46 +149,46 @@ def _open_in(folder: Path) -> int:
 
 @needs.removal
 def test_record_outlives_its_folder(tmp_path: Path) -> None:
-    made = record_costs(tmp_path, "abc", [1, 2, 3])
-    shutil.rmtree(made.folder)
-    assert made.text(0, 3) == "abc"
-    assert made.read("nll").tolist() == [1, 2, 3]
-    made.close()
-    made.close()
+    text_record = record_costs(tmp_path, "abc", [1, 2, 3])
+    shutil.rmtree(text_record.folder)
+    assert text_record.text(0, 3) == "abc"
+    assert text_record.read("nll").tolist() == [1, 2, 3]
+    text_record.close()
+    text_record.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists a process's open files")
 def test_record_closes_its_files(tmp_path: Path) -> None:
-    made = record_costs(tmp_path, "abc", [1, 2, 3])
+    text_record = record_costs(tmp_path, "abc", [1, 2, 3])
     assert _open_in(tmp_path) == len(COLUMNS)
-    made.close()
+    text_record.close()
     assert _open_in(tmp_path) == 0
-    other = ColumnFiles(made.folder)
+    columns = ColumnFiles(text_record.folder)
     assert _open_in(tmp_path) == len(COLUMNS)
-    del other
+    del columns
     gc.collect()
     assert _open_in(tmp_path) == 0
-    (made.folder / filename("sums")).unlink()
+    (text_record.folder / filename("sums")).unlink()
     with pytest.raises(TextError):
-        ColumnFiles(made.folder)
+        ColumnFiles(text_record.folder)
     gc.collect()
     assert _open_in(tmp_path) == 0
 
 
-def test_threads_read_it_together(tmp_path: Path) -> None:
+def test_threads_read_one_record_together(tmp_path: Path) -> None:
     costs = np.random.default_rng(0).exponential(size=200_000)
-    made = record_costs(tmp_path, "ab" * 100_000, costs)
+    text_record = record_costs(tmp_path, "ab" * 100_000, costs)
     expected = running_perplexity(costs)
-    positions = np.random.default_rng(1).integers(1, len(made) + 1, 400)
+    positions = np.random.default_rng(1).integers(1, len(text_record) + 1, 400)
     with ThreadPoolExecutor(4) as pool:
-        sums = list(pool.map(lambda position: made.sums([position])[0], positions))
+        sums = list(pool.map(lambda position: text_record.sums([position])[0], positions))
     np.testing.assert_allclose(np.exp(np.array(sums) / positions), expected[positions - 1], rtol=1e-6)
 
 
 PEAK = """
 import resource, sys
 from pathlib import Path
-from rnnviz.scoring.breakdown import difference
+from rnnviz.scoring.breakdown import compare_records
 from rnnviz.scoring.column_files import ColumnFiles
 from rnnviz.scoring.record import record
 from rnnviz.scoring.perplexity import UniformModel
@@ -194,14 +200,14 @@ r = record(model, path, folder)
 r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
 r.lines()
 interval(r)
-d = difference(r, ColumnFiles(folder)); d.total; d.passages()
+d = compare_records(r, ColumnFiles(folder)); d.total; d.passages()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is counted in kilobytes on Linux")
-def test_memory_is_flat_whatever_is_asked(tmp_path: Path) -> None:
+def test_memory_of_a_record_is_flat(tmp_path: Path) -> None:
     peaks = []
     for name, size in (("small", 50_000), ("large", 4_000_000)):
         path = tmp_path / f"{name}.txt"

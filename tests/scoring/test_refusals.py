@@ -29,7 +29,7 @@ THREES = NgramModel.fit(TEXT, order=3)
 UNIFORM = UniformModel(Vocabulary(("a",)))
 OLD_PERPLEXITY: Any = perplexity  # with the arguments of 2.0.0, for rows
 READ = trace(spread_network(), "abc")
-SETTINGS: list[tuple[dict[str, Any], str]] = [
+SAMPLING_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"length": -1}, r"^length counts characters and is at least 0; received -1$"),
     ({"temperature": -0.1}, r"^temperature is a number from 0 on; received -0\.1$"),
     ({"temperature": math.nan}, r"temperature is a number from 0 on; received nan"),
@@ -40,7 +40,7 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"top_p": math.nan}, r"top_p is above 0 and at most 1.*received nan"),
     ({"seed": -1}, r"^seed is a whole number from 0 or None; received -1$"),
 ]
-ASKED: list[tuple[Callable[[Trace], Any], str]] = [
+TRACE_REFUSALS: list[tuple[Callable[[Trace], Any], str]] = [
     (lambda t: t.log_probs_at(0, 5), r"rows 0 to 5 were asked for; this trace has 4 predictions"),
     (lambda t: t.gates_at(-1, 2), r"rows -1 to 2 were asked for; this trace has 3 characters"),
     (lambda t: t.top(4, 1), r"rows 4 to 5 were asked for; this trace has 4 predictions"),
@@ -73,7 +73,7 @@ def biased(name: str, by: float) -> Any:
     return with_tensors(tiny("gru", name=name), readout_bias=bias)
 
 
-OTHERS: list[tuple[Any, Any]] = [
+MODEL_PAIRS: list[tuple[Any, Any]] = [
     (LSTM, GRU),
     (biased("nudged", 1e-6), GRU),
     (THREES, GRU),
@@ -170,8 +170,8 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     ),
     # traced
     **{
-        f"a trace, asked {n}: {words}": (lambda _, ask=ask: ask(READ), ConfigError, words)
-        for n, (ask, words) in enumerate(ASKED)
+        f"a trace, asked {n}: {words}": (lambda _, read=read: read(READ), ConfigError, words)
+        for n, (read, words) in enumerate(TRACE_REFUSALS)
     },
     "half a character typed": (
         lambda _: Tracer(spread_network()).extend("ab\ud83d"),
@@ -196,7 +196,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             ConfigError,
             words,
         )
-        for settings, words in SETTINGS
+        for settings, words in SAMPLING_REFUSALS
     },
     "half a prompt": (
         lambda _: stream(spread_network(), "a\ud83d", 3),
@@ -218,7 +218,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             ConfigError,
             "compressed with another model than",
         )
-        for n, (other, model) in enumerate(OTHERS)
+        for n, (other, model) in enumerate(MODEL_PAIRS)
     },
     "half a character compressed": (
         lambda _: compress(GRU, "ab\ud800c"),
@@ -233,8 +233,8 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_bad_value_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    if "compressed" in what or what.startswith("a broken m"):
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_value_is_refused_in_a_sentence(case: str, tmp_path: Path) -> None:
+    if "compressed" in case or case.startswith("a broken m"):
         needs.coder()
-    assert_refused(*REFUSED[what], tmp_path)
+    assert_refused(*REFUSED[case], tmp_path)

@@ -1,7 +1,6 @@
 """The perplexity of rows: each that of its text alone, together that of all characters."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,31 +34,29 @@ def pairs(count: int) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("precise", [False, True])
-@pytest.mark.parametrize("given", [None, "before"])
-def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise: bool) -> None:
+@pytest.mark.parametrize("context_column", [None, "before"])
+def test_a_row_costs_what_its_text_costs(model: Any, context_column: str | None, precise: bool) -> None:
     rows = pairs(70)
-    found, score = score_file_rows(model, row_file(rows, context=given), precise=precise)
+    row_scores, score = score_file_rows(model, row_file(rows, context=context_column), precise=precise)
     alone = [
-        perplexity(model, text=row["text"], context=row["before"] if given else "", precise=precise)
+        perplexity(model, text=row["text"], context=row["before"] if context_column else "", precise=precise)
         for row in rows
     ]
-    for n, (one, expected) in enumerate(zip(found, alone, strict=True)):
-        assert one.perplexity == pytest.approx(expected.perplexity, rel=1e-8 if precise else 1e-4)
-        assert one.nll == pytest.approx(expected.nll, rel=1e-3, abs=1e-3)
-        assert one.word_perplexity == pytest.approx(expected.word_perplexity, rel=1e-3)
-        assert (one.row, one.characters, one.unknown) == (n, expected.characters, expected.unknown)
-        assert (one.words, one.given_characters) == (expected.words, expected.given_characters)
-    characters = sum(one.characters for one in alone)
-    nats = sum(one.characters * math.log(one.perplexity) for one in alone)
-    known = sum((e.characters - e.unknown) * math.log(e.perplexity_known or 1) for e in alone)
-    assert score.perplexity == pytest.approx(math.exp(nats / characters), rel=1e-4)
-    assert score.perplexity_known == pytest.approx(math.exp(known / (characters - score.unknown)), rel=1e-4)
-    assert score.characters == characters
-    assert score.words == sum(one.words or 0 for one in alone)
-    assert score.bytes == sum(one.bytes for one in alone)
-    assert score.normalised == sum(one.normalised for one in alone)
-    assert score.given_characters == sum(one.given_characters for one in alone)
-    assert (score.precise, score.given, score.normaliser) == (precise, given, model.normaliser)
+    counts = ("characters", "unknown", "words", "given_characters")
+    for n, (row_score, expected) in enumerate(zip(row_scores, alone, strict=True)):
+        assert row_score.perplexity == pytest.approx(expected.perplexity, rel=1e-8 if precise else 1e-4)
+        assert row_score.nll == pytest.approx(expected.nll, rel=1e-3, abs=1e-3)
+        assert row_score.word_perplexity == pytest.approx(expected.word_perplexity, rel=1e-3)
+        assert row_score.row == n
+        assert [getattr(row_score, name) for name in counts] == [getattr(expected, name) for name in counts]
+    nats = sum(text_score.characters * math.log(text_score.perplexity) for text_score in alone)
+    nats_known = sum((e.characters - e.unknown) * math.log(e.perplexity_known or 1) for e in alone)
+    known = score.characters - score.unknown
+    assert score.perplexity == pytest.approx(math.exp(nats / score.characters), rel=1e-4)
+    assert score.perplexity_known == pytest.approx(math.exp(nats_known / known), rel=1e-4)
+    for name in (*counts, "bytes", "normalised"):
+        assert getattr(score, name) == sum(getattr(text_score, name) or 0 for text_score in alone), name
+    assert (score.precise, score.given, score.normaliser) == (precise, context_column, model.normaliser)
 
 
 def test_short_rows_are_read_side_by_side_unless_precise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +73,7 @@ def test_short_rows_are_read_side_by_side_unless_precise(monkeypatch: pytest.Mon
     assert batches == [9]
 
 
-def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_progress_grows_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     model, rows, steps = tiny("gru"), pairs(40), list[Share]()
     _, at_once = score_file_rows(model, row_file(rows))
     monkeypatch.setattr(row_files, "BATCH_ROWS", 7)
@@ -85,27 +82,19 @@ def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPa
     score = score_rows(model, row_file(rows), progress=steps.append)
     assert (score.file, score.model, score.encoding) == ("rows.jsonl", model.name, "utf-8")
     assert len(steps) >= 7
-    assert [one.fraction for one in steps] == sorted(one.fraction for one in steps)
+    assert [share.fraction for share in steps] == sorted(share.fraction for share in steps)
     assert steps[0].fraction > 0
     assert (steps[-1].fraction, steps[-1].characters) == (1.0, score.characters)
     assert steps[-1].perplexity == pytest.approx(score.perplexity)
     assert score.perplexity == pytest.approx(at_once.perplexity, rel=1e-6)  # however rows are batched
 
 
-def test_a_row_is_normalised_as_its_text_is() -> None:
-    model = replace(tiny("gru"), normaliser="typography")
-    text = "“The time”"
-    (one,), score = score_file_rows(model, row_file([{"text": text}]))
-    assert (score.normalised, score.unknown) == (2, 2)
-    assert one.perplexity == pytest.approx(perplexity(model, text=text).perplexity, rel=1e-4)
-
-
 def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     good = pairs(4)
     bad = ['{"text": null}', "{", '{"text": ""}', '{"text": "\\r\\n"}', '{"other": 1}', '{"text": 1}']
-    found, score = score_file_rows(model, row_file([good[0], *bad, *good[1:]]))
-    assert [one.row for one in found] == list(range(10))
-    assert [one.fault is None for one in found] == [
+    row_scores, score = score_file_rows(model, row_file([good[0], *bad, *good[1:]]))
+    assert [row_score.row for row_score in row_scores] == list(range(10))
+    assert [row_score.fault is None for row_score in row_scores] == [
         True,
         False,
         False,
@@ -117,8 +106,12 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
         True,
         True,
     ]
-    assert [one.perplexity is None for one in found] == [one.fault is not None for one in found]
-    assert [math.isnan(one.nll) for one in found] == [one.fault is not None for one in found]
+    assert [row_score.perplexity is None for row_score in row_scores] == [
+        row_score.fault is not None for row_score in row_scores
+    ]
+    assert [math.isnan(row_score.nll) for row_score in row_scores] == [
+        row_score.fault is not None for row_score in row_scores
+    ]
     assert (score.rows, score.rows_scored) == (10, 5)
     assert score.rows_left_out == {"null": 1, "broken": 1, "empty": 1, "missing": 1, "type": 1}
     assert [(row, str(error)) for row, error in score.examples][::2] == [
@@ -130,7 +123,7 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     assert score.perplexity == pytest.approx(alone.perplexity, rel=1e-6)
 
 
-def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
+def test_perplexity_of_rows_scores_a_csv_file(tmp_path: Path) -> None:
     uniform = UniformModel(Vocabulary((" ", "a", "b")))
     (tmp_path / "a.csv").write_text("id,text\n1,ab ba\n2,\n")
     score = rnnviz.perplexity_of_rows(uniform, tmp_path / "a.csv", precise=True)

@@ -39,16 +39,18 @@ def next_probabilities(name: str, prompt: str) -> np.ndarray:
 
 def by_hand(p: np.ndarray, temperature: float, top_k: int | None, top_p: float | None) -> np.ndarray:
     """The definition, one symbol after another: P without <unk>, tempered, cut to k, cut to its nucleus."""
-    left = {i: float(p[i]) ** (1 / temperature) for i in range(1, len(p))}
-    for _ in range(len(left) - (top_k or len(left))):
-        del left[max(left, key=lambda i: (-left[i], i))]  # the least probable; of equals, the last
-    held, nucleus = 0.0, []
-    for i in sorted(left, key=lambda i: (-left[i], i)):
-        if held < (top_p or 1) * sum(left.values()):
+    remaining = {i: float(p[i]) ** (1 / temperature) for i in range(1, len(p))}
+    for _ in range(len(remaining) - (top_k or len(remaining))):
+        del remaining[
+            max(remaining, key=lambda i: (-remaining[i], i))
+        ]  # the least probable; of equals, the last
+    share, nucleus = 0.0, []
+    for i in sorted(remaining, key=lambda i: (-remaining[i], i)):
+        if share < (top_p or 1) * sum(remaining.values()):
             nucleus.append(i)
-            held += left[i]
-    total = sum(left[i] for i in nucleus)
-    return np.array([left[i] / total if i in nucleus else 0.0 for i in range(len(p))])
+            share += remaining[i]
+    total = sum(remaining[i] for i in nucleus)
+    return np.array([remaining[i] / total if i in nucleus else 0.0 for i in range(len(p))])
 
 
 @every_model
@@ -111,20 +113,20 @@ def test_a_reshaped_prediction_keeps_its_order_and_sums_to_one(
     log_probs: list[float], temperature: float, top_k: int | None, top_p: float | None
 ) -> None:
     rows = np.array([log_probs, log_probs[::-1]])
-    found = sampling_distribution(rows, temperature=temperature, top_k=top_k, top_p=top_p)
-    assert found.shape == rows.shape
-    assert not found[:, 0].any()
-    np.testing.assert_allclose(found.sum(-1), 1)
-    for before, after in zip(rows[:, 1:], found[:, 1:], strict=True):
+    reshaped = sampling_distribution(rows, temperature=temperature, top_k=top_k, top_p=top_p)
+    assert reshaped.shape == rows.shape
+    assert not reshaped[:, 0].any()
+    np.testing.assert_allclose(reshaped.sum(-1), 1)
+    for before, after in zip(rows[:, 1:], reshaped[:, 1:], strict=True):
         assert (np.diff(after[np.argsort(-before, kind="stable")]) <= 1e-12).all()
         assert 1 <= np.count_nonzero(after) <= (top_k or len(after))
     assert rows[0].tolist() == log_probs  # what was given stays as it was
 
 
-def test_the_fewest_that_hold_the_share_are_drawn_from_in_float64() -> None:
+def test_top_p_draws_from_the_fewest_in_float64() -> None:
     even = np.zeros(3, np.float32)  # half of the probability each, without <unk>
-    found = sampling_distribution(even, top_p=0.5)
-    assert (found.tolist(), found.dtype) == ([0.0, 1.0, 0.0], np.float64)
+    distribution = sampling_distribution(even, top_p=0.5)
+    assert (distribution.tolist(), distribution.dtype) == ([0.0, 1.0, 0.0], np.float64)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
 
 @every_model
 @pytest.mark.parametrize("length", [0, 2500])
-def test_a_prompt_is_read_whole_however_long_or_empty(name: str, length: int) -> None:
+def test_prompt_is_read_whole_however_long_or_empty(name: str, length: int) -> None:
     """The continuation is that of one call per character."""
     prompt = (TEXT * 200)[:length]
     p = next_probabilities(name, prompt)
@@ -155,8 +157,8 @@ def test_a_prompt_is_read_whole_however_long_or_empty(name: str, length: int) ->
 
 @every_model
 def test_a_prompt_is_normalised_and_may_hold_unknown_characters(name: str) -> None:
-    for one, other in (("a\r\nb\rc", "a\nb\nc"), ("a行b", "a龍b")):
-        assert sample(MODELS[name], one, 30, seed=1) == sample(MODELS[name], other, 30, seed=1)
+    for prompt, equal_prompt in (("a\r\nb\rc", "a\nb\nc"), ("a行b", "a龍b")):
+        assert sample(MODELS[name], prompt, 30, seed=1) == sample(MODELS[name], equal_prompt, 30, seed=1)
 
 
 @given(
@@ -168,7 +170,7 @@ def test_a_prompt_is_normalised_and_may_hold_unknown_characters(name: str) -> No
     seed=st.integers(0, 2**63),
     name=st.sampled_from(list(MODELS)),
 )
-def test_any_settings_give_that_many_known_characters(
+def test_sample_has_its_length_in_known_characters(
     prompt: str,
     length: int,
     temperature: float,

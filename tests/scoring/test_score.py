@@ -10,7 +10,7 @@ from rnnviz.errors import TextError
 from rnnviz.findings import Number, Sentence
 from rnnviz.networks.contamination import Contamination
 from rnnviz.scoring.interval import PerplexityInterval
-from rnnviz.scoring.score import Averages, CostRow, RowsScore, Score, describe_averages, mark_best
+from rnnviz.scoring.score import Averages, CostRow, RowsScore, Score, averages, describe_averages, mark_best
 from rnnviz.sentences import describe, level
 
 FIGURES = ("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
@@ -25,12 +25,12 @@ def without_range(reason: Any, characters: int = 40_000) -> Score:
     return replace(SCORE, interval=PerplexityInterval(None, None, characters, reason, halves))
 
 
-def codes(found: Score) -> list[str]:
-    return [one.code.partition(".")[2] for one in found.sentences()]
+def codes(score: Score) -> list[str]:
+    return [sentence.code.partition(".")[2] for sentence in score.sentences()]
 
 
 @pytest.mark.parametrize(
-    ("found", "added", "gone"),
+    ("score", "present", "absent"),
     [
         (SCORE, "hesitated range why.range unchanged made", "short few"),
         (without_range("drifts"), "drifts why.drifts", "range why.range"),
@@ -70,14 +70,14 @@ def codes(found: Score) -> list[str]:
         (scored(overlap=Contamination(0.01, 10**6)), "", "trained-on"),  # idioms
     ],
 )
-def test_text_score_has_its_sentences(found: Score, added: str, gone: str) -> None:
-    said = codes(found)
-    assert set(added.split()) <= set(said)
-    assert not set(gone.split()) & set(said)
+def test_text_score_has_its_sentences(score: Score, present: str, absent: str) -> None:
+    sentence_codes = codes(score)
+    assert set(present.split()) <= set(sentence_codes)
+    assert not set(absent.split()) & set(sentence_codes)
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "said"),
+    ("low", "high", "digits"),
     [
         (5.16, 7.74, ("5.1", "7.8")),
         (1.0, 1.004, ("1.0", "1.1")),
@@ -85,16 +85,19 @@ def test_text_score_has_its_sentences(found: Score, added: str, gone: str) -> No
         (123.4, 2345.0, ("120", "2,400")),
     ],
 )
-def test_a_range_is_said_in_two_digits_that_it_doesnt_exceed(low: float, high: float, said: Any) -> None:
-    (one,) = (
-        one
-        for one in scored(interval=PerplexityInterval(low, high, 40_000)).sentences()
-        if one.code == "score.range"
+def test_range_is_rounded_outward_to_two_digits(low: float, high: float, digits: Any) -> None:
+    (sentence,) = (
+        sentence
+        for sentence in scored(interval=PerplexityInterval(low, high, 40_000)).sentences()
+        if sentence.code == "score.range"
     )
-    assert (describe(one.values["about_low"], "en"), describe(one.values["about_high"], "en")) == said
+    assert (
+        describe(sentence.values["about_low"], "en"),
+        describe(sentence.values["about_high"], "en"),
+    ) == digits
 
 
-def test_the_facts_are_the_figures_their_interval_and_what_they_are_compared_with() -> None:
+def test_facts_hold_figures_interval_and_comparison() -> None:
     compared = mark_best(
         [CostRow("gru", "model", "the model", 3.71, 1.89), CostRow("xz", "compressor", "", 4, 2.0)]
     )
@@ -104,14 +107,14 @@ def test_the_facts_are_the_figures_their_interval_and_what_they_are_compared_wit
     assert list(facts) == [*figures, "interval", "interval_method", "interval_why_not", "compared"]
     assert facts.items() >= figures.items()
     assert (facts["interval"], facts["interval_why_not"]) == ([3.6, 3.84], None)
-    assert [one["best"] for one in facts["compared"]] == [True, False]
+    assert [row["best"] for row in facts["compared"]] == [True, False]
     assert "compared" not in SCORE.facts()
     drifting = without_range("drifts").facts()
     assert (drifting["interval"], drifting["interval_why_not"]) == (None, "drifts")
     assert scored(interval=None).facts() == figures
 
 
-def test_the_facts_of_rows_count_them_and_hold_no_examples() -> None:
+def test_facts_of_rows_hold_counts_and_no_examples() -> None:
     lost = replace(ROWS, damage=TextError("it ends early"), examples=((3, TextError("its text is null")),))
     added = {"rows": 30, "rows_scored": 30, "rows_left_out": {}, "column": "text", "given": None}
     assert lost.facts() == {
@@ -122,23 +125,23 @@ def test_the_facts_of_rows_count_them_and_hold_no_examples() -> None:
     }
 
 
-def test_frequencies_known_beforehand_are_no_rival() -> None:
+def test_unigram_is_never_the_best_row() -> None:
     rows = [CostRow(name, name, "", 2.0, bits) for name, bits in (("model", 2.0), ("unigram", 1.0))]
-    found = scored(compared=mark_best([*rows, CostRow("other", "model", "", 4.0, 2.1)]))
-    assert [one.best for one in found.compared] == [True, False, False]
-    table = found.table()
+    score = scored(compared=mark_best([*rows, CostRow("other", "model", "", 4.0, 2.1)]))
+    assert [entry.best for entry in score.compared] == [True, False, False]
+    table = score.table()
     assert [row[2] for row in table.rows] == ["model", "unigram", "other"]
     kinds = [row[3] for row in table.rows]
     assert kinds == [Sentence("score.kind.own"), Sentence("score.kind.unigram"), Sentence("score.kind.model")]
     assert table.rows[0][5] == Number(2.0)
-    (panel,) = found.panels()
+    (panel,) = score.panels()
     assert panel.picture.chosen == 0  # type: ignore[union-attr]
     assert panel.notice[0].values["name"] == "model"
     assert SCORE.panels() == []
 
 
 @pytest.mark.parametrize(
-    ("found", "added"),
+    ("score", "present"),
     [
         (ROWS, "scored words column made"),
         (replace(ROWS, column_found=True), "column-found"),
@@ -146,27 +149,28 @@ def test_frequencies_known_beforehand_are_no_rival() -> None:
         (replace(ROWS, rows=33, rows_left_out={"null": 1, "type": 2}), "left-out"),
     ],
 )
-def test_rows_score_has_its_sentences(found: RowsScore, added: str) -> None:
-    assert set(added.split()) <= set(codes(found))
+def test_rows_score_has_its_sentences(score: RowsScore, present: str) -> None:
+    assert set(present.split()) <= set(codes(score))
 
 
 def test_rows_left_out_are_a_caution_that_counts_them() -> None:
     left_out = {"null": 1, "type": 2}
     score = replace(ROWS, rows=33, rows_left_out=left_out, examples=((3, TextError("its text is null")),))
-    (caution,) = [one for one in score.sentences() if level(one) == "caution"]
+    (caution,) = [sentence for sentence in score.sentences() if level(sentence) == "caution"]
     assert (caution.values["left"], caution.values["rows"]) == (Number(3, "count"), Number(33, "count"))
-    assert [one.code for one in caution.values["kinds"]] == ["rows.null", "rows.type"]  # type: ignore[attr-defined]
+    assert [sentence.code for sentence in caution.values["kinds"]] == ["rows.null", "rows.type"]  # type: ignore[attr-defined]
 
 
 def test_kinds_of_change_have_counts_of_their_own() -> None:
-    said = {
-        one.code: one for one in scored(normalised=180, replaced=177, normaliser="typography").sentences()
+    sentences_by_code = {
+        sentence.code: sentence
+        for sentence in scored(normalised=180, replaced=177, normaliser="typography").sentences()
     }
-    assert "3 line endings converted" in describe(said["score.converted"], "en")
-    told = describe(said["score.replaced.typography"], "en")
-    assert told.startswith("177 characters")
-    assert "the text as read" in told
-    assert "line" not in told
+    assert "3 line endings converted" in describe(sentences_by_code["score.converted"], "en")
+    replaced = describe(sentences_by_code["score.replaced.typography"], "en")
+    assert replaced.startswith("177 characters")
+    assert "the text as read" in replaced
+    assert "line" not in replaced
 
 
 @pytest.mark.parametrize(
@@ -178,21 +182,28 @@ def test_kinds_of_change_have_counts_of_their_own() -> None:
         (["typography", "corner-brackets"], ["0", "1"]),
     ],
 )
-def test_a_comparison_of_models_that_read_a_text_differently_says_so(
+def test_comparison_names_models_that_replace_characters(
     readings: list[str], named: list[str] | None
 ) -> None:
-    rows = [CostRow(str(n), "model", "", 2.0, 1.0, reading=one) for n, one in enumerate(readings)]
-    found = scored(compared=mark_best(rows))
-    for said in (found.sentences(), found.panels()[0].notice):
-        names = [one.values["names"] for one in said if one.code == "score.read-apart"]
+    rows = [CostRow(str(n), "model", "", 2.0, 1.0, reading=reading) for n, reading in enumerate(readings)]
+    score = scored(compared=mark_best(rows))
+    for sentences in (score.sentences(), score.panels()[0].notice):
+        names = [sentence.values["names"] for sentence in sentences if sentence.code == "score.read-apart"]
         assert names == ([named] if named else [])
     table = replace(ROWS, compared=mark_best(rows))
     assert ("read-apart" in codes(table)) is bool(named)
 
 
+def test_averages_weigh_characters_or_texts() -> None:
+    long = scored(characters=30, bits_per_character=1.0)
+    both = averages([long, replace(long, characters=10, bits_per_character=3.0)])
+    assert (both.micro, both.macro) == (pytest.approx(2**1.5), pytest.approx(2**2))
+    assert (both.texts, both.characters) == (2, 40)
+
+
 def test_averages_are_one_sentence() -> None:
-    said = describe_averages(Averages(2.16, 4.66, 2, 30))
-    assert [describe(said.values[name], "en") for name in ("micro", "macro", "texts")] == [
+    sentence = describe_averages(Averages(2.16, 4.66, 2, 30))
+    assert [describe(sentence.values[name], "en") for name in ("micro", "macro", "texts")] == [
         "2.16",
         "4.66",
         "2",

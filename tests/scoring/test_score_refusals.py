@@ -24,19 +24,19 @@ def abc(folder: Path) -> Record:
 
 
 def closed(folder: Path) -> Record:
-    made = abc(folder)
-    made.close()
-    return made
+    text_record = abc(folder)
+    text_record.close()
+    return text_record
 
 
-def kept(folder: Path, model: Any = NGRAM, source: Any = None, **options: Any) -> Any:
+def record_of(folder: Path, model: Any = NGRAM, source: Any = None, **options: Any) -> Any:
     return record(model, source, folder / "r", **options)
 
 
 def cut(folder: Path, column: str) -> None:
-    made = abc(folder)
-    os.truncate(made.folder / filename(column), 0)
-    made.read(column)
+    text_record = abc(folder)
+    os.truncate(text_record.folder / filename(column), 0)
+    text_record.read(column)
 
 
 READERS: dict[str, Callable[[Record, int, int], Any]] = {
@@ -91,28 +91,32 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 }
 
 UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
-    "no characters": (lambda tmp: kept(tmp, text=""), EmptyTextError, "no characters"),
-    "half a character": (lambda tmp: kept(tmp, text="half \ud83c"), TextError, "half of a surrogate pair"),
+    "no characters": (lambda tmp: record_of(tmp, text=""), EmptyTextError, "no characters"),
+    "half a character": (
+        lambda tmp: record_of(tmp, text="half \ud83c"),
+        TextError,
+        "half of a surrogate pair",
+    ),
     "no probabilities": (
-        lambda tmp: kept(tmp, CostsModel(np.full(9000, np.nan)), text="a" * 9000),
+        lambda tmp: record_of(tmp, CostsModel(np.full(9000, np.nan)), text="a" * 9000),
         CheckpointError,
         "gave no probability",
     ),
     "no ASCII": (
-        lambda tmp: kept(tmp, source=io.BytesIO("é".encode()), encoding="ascii"),
+        lambda tmp: record_of(tmp, source=io.BytesIO("é".encode()), encoding="ascii"),
         DecodingError,
         "is not ascii",
     ),
     "no details": (
-        lambda tmp: kept(tmp, ConstantModel(-1.0), text="ab"),
+        lambda tmp: record_of(tmp, ConstantModel(-1.0), text="ab"),
         ConfigError,
         r"'own', ConstantModel, has no method advance_details\(ids\)",
     ),
-    "no text": (lambda tmp: kept(tmp), ConfigError, "received neither"),
+    "no text": (lambda tmp: record_of(tmp), ConfigError, "received neither"),
 }
 
 
-@pytest.mark.parametrize("what", [*REFUSED, *UNSCORED])
-def test_bad_score_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    assert_refused(*{**REFUSED, **UNSCORED}[what], tmp_path)
-    assert what in REFUSED or not list(tmp_path.iterdir()), "what can't be scored leaves nothing"
+@pytest.mark.parametrize("case", [*REFUSED, *UNSCORED])
+def test_bad_score_is_refused_in_a_sentence(case: str, tmp_path: Path) -> None:
+    assert_refused(*{**REFUSED, **UNSCORED}[case], tmp_path)
+    assert case in REFUSED or not list(tmp_path.iterdir()), "what can't be scored leaves nothing"

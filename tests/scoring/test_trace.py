@@ -16,34 +16,34 @@ from tests.support.traces import TEXT, VOCABULARY, assert_same_trace, spread_net
 
 
 def test_costs_ranks_and_perplexity_as_defined() -> None:
-    found = trace(spread_network(), TEXT)
-    log_probs = found.log_probs.astype(float)
+    text_trace = trace(spread_network(), TEXT)
+    log_probs = text_trace.log_probs.astype(float)
     unknown = math.log(UNICODE_SCALAR_VALUES - len(VOCABULARY.characters))
     total = 0.0
     for t, character in enumerate(TEXT):
         symbol = VOCABULARY.characters.index(character) + 1 if character in VOCABULARY.characters else 0
         nll = -log_probs[t, symbol] + (0 if symbol else unknown)
         total += nll
-        assert found.ids[t] == symbol
-        assert found.known[t] == (symbol != 0)
-        assert found.nll[t] == pytest.approx(nll, abs=1e-5)
-        assert found.perplexity[t] == pytest.approx(math.exp(total / (t + 1)), rel=1e-5)
-        assert found.rank[t] == 1 + sum(found.log_probs[t] > found.log_probs[t, symbol])
-    assert found.nll.dtype == found.perplexity.dtype == np.float64
-    assert [TEXT[t] for t in np.flatnonzero(~found.known)] == ["\t", "z", "z", "z"]
+        assert text_trace.ids[t] == symbol
+        assert text_trace.known[t] == (symbol != 0)
+        assert text_trace.nll[t] == pytest.approx(nll, abs=1e-5)
+        assert text_trace.perplexity[t] == pytest.approx(math.exp(total / (t + 1)), rel=1e-5)
+        assert text_trace.rank[t] == 1 + sum(text_trace.log_probs[t] > text_trace.log_probs[t, symbol])
+    assert text_trace.nll.dtype == text_trace.perplexity.dtype == np.float64
+    assert [TEXT[t] for t in np.flatnonzero(~text_trace.known)] == ["\t", "z", "z", "z"]
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
-    found = trace(spread_network(cell), TEXT)
+    text_trace = trace(spread_network(cell), TEXT)
     for start, stop in ((0, 0), (0, 1), (3, 9), (len(TEXT) - 1, len(TEXT))):
-        assert_states(found.log_probs_at(start, stop), found.log_probs[start:stop])
-        for name, values in found.gates_at(start, stop).items():
-            assert_states(values, found.gates[name][start:stop])
+        assert_states(text_trace.log_probs_at(start, stop), text_trace.log_probs[start:stop])
+        for name, values in text_trace.gates_at(start, stop).items():
+            assert_states(values, text_trace.gates[name][start:stop])
     for t in (1, len(TEXT)):
-        for state, rows in zip(found.state_after(t), (found.hidden, found.cell), strict=True):
+        for state, rows in zip(text_trace.state_after(t), (text_trace.hidden, text_trace.cell), strict=True):
             assert_states(state, None if rows is None else rows[t - 1])
-    assert found.log_probs_at(len(TEXT), len(TEXT) + 1).shape == (1, VOCABULARY.size)
+    assert text_trace.log_probs_at(len(TEXT), len(TEXT) + 1).shape == (1, VOCABULARY.size)
 
 
 @pytest.mark.parametrize("ties", [True, False])
@@ -53,15 +53,15 @@ def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: 
     config = ModelConfig("gru", vocabulary.size, 4)
     tensors = random_tensors(config) | {"readout.bias": np.arange(size + 1) % 10}
     tensors["readout.weight"] *= not ties
-    found = trace(network(config, vocabulary, tensors), "一丁")
+    text_trace = trace(network(config, vocabulary, tensors), "一丁")
     for k in (1, 5, 35, 1000):
-        ids, probabilities = found.top_at(0, 3, k)
-        expected = np.argsort(-found.log_probs, axis=1, kind="stable")[:, :k]
+        ids, probabilities = text_trace.top_at(0, 3, k)
+        expected = np.argsort(-text_trace.log_probs, axis=1, kind="stable")[:, :k]
         np.testing.assert_array_equal(ids, expected)
         np.testing.assert_allclose(
-            probabilities, np.exp(np.take_along_axis(found.log_probs, expected, axis=1)), rtol=1e-5
+            probabilities, np.exp(np.take_along_axis(text_trace.log_probs, expected, axis=1)), rtol=1e-5
         )
-        symbols, shares = zip(*found.top(1, k), strict=True)
+        symbols, shares = zip(*text_trace.top(1, k), strict=True)
         assert list(symbols) == [vocabulary.symbol(n) for n in ids[1].tolist()]
         assert shares == pytest.approx(probabilities[1].tolist(), rel=1e-5)
 

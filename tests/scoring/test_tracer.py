@@ -35,35 +35,33 @@ def edits(draw: st.DrawFn) -> list[str]:
     return texts
 
 
-def common(old: str, new: str) -> int:
-    return next(
-        (n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
-    )
-
-
 @pytest.mark.parametrize("cell", CELLS)
 @given(texts=edits())
-def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str]) -> None:
+def test_tracer_after_edits_equals_a_fresh_trace(cell: str, texts: list[str]) -> None:
     tracer, old = Tracer(spread_network(cell)), ""
-    shown: list[tuple[Trace, dict[str, Any]]] = []
+    earlier_traces: list[tuple[Trace, dict[str, Any]]] = []
     for raw in texts:
-        found = tracer.extend(raw)
+        text_trace = tracer.extend(raw)
         text = raw.replace("\r\n", "\n").replace("\r", "\n")
-        assert found.text == text
-        kept = common(old, text)
-        assert tracer.computed == len(text) - kept
-        assert tracer.changed == (kept, len(text))
-        assert_same_trace(found, trace(spread_network(cell), raw))
-        shown.append(
+        assert text_trace.text == text
+        prefix = max(n for n in range(len(text) + 1) if old.startswith(text[:n]))
+        assert tracer.computed == len(text) - prefix
+        assert tracer.changed == (prefix, len(text))
+        assert_same_trace(text_trace, trace(spread_network(cell), raw))
+        earlier_traces.append(
             (
-                found,
-                {name: np.copy(getattr(found, name)) for name in ARRAYS if getattr(found, name) is not None},
+                text_trace,
+                {
+                    name: np.copy(getattr(text_trace, name))
+                    for name in ARRAYS
+                    if getattr(text_trace, name) is not None
+                },
             )
         )
         old = text
-    for found, copies in shown:
+    for text_trace, copies in earlier_traces:
         for name, values in copies.items():
-            np.testing.assert_array_equal(getattr(found, name), values, err_msg=name)
+            np.testing.assert_array_equal(getattr(text_trace, name), values, err_msg=name)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -72,11 +70,11 @@ def test_typing_a_long_text_equals_reading_it(cell: str) -> None:
     tracer = Tracer(spread_network(cell))
     places = set()
     for end in range(len(text) + 1):
-        found = tracer.extend(text[:end])
+        text_trace = tracer.extend(text[:end])
         assert tracer.computed == min(end, 1)
-        places.add(found.entropy.ctypes.data)
+        places.add(text_trace.entropy.ctypes.data)
     assert len(places) <= 3  # room for 256 rows, then twice as many and again: copying stays rare
-    assert_same_trace(found, trace(spread_network(cell), text))
+    assert_same_trace(text_trace, trace(spread_network(cell), text))
 
 
 def test_an_array_taken_from_a_trace_outlives_it_unchanged() -> None:
@@ -92,15 +90,18 @@ def test_an_array_taken_from_a_trace_outlives_it_unchanged() -> None:
 
 
 def test_arrays_are_read_only_and_stay_so() -> None:
-    found = trace(spread_network("lstm"), "abc")
-    arrays = [getattr(found, name) for name in ARRAYS] + [found.log_probs, *found.gates.values()]
+    text_trace = trace(spread_network("lstm"), "abc")
+    arrays = [getattr(text_trace, name) for name in ARRAYS] + [
+        text_trace.log_probs,
+        *text_trace.gates.values(),
+    ]
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
     with pytest.raises(ValueError, match="WRITEABLE"):
-        found.hidden.setflags(write=True)
+        text_trace.hidden.setflags(write=True)
     with pytest.raises(FrozenInstanceError):
-        found.text = ""  # type: ignore[misc]
+        text_trace.text = ""  # type: ignore[misc]
 
 
 def test_half_a_character_is_refused_and_the_tracer_goes_on() -> None:
@@ -108,13 +109,13 @@ def test_half_a_character_is_refused_and_the_tracer_goes_on() -> None:
     tracer.extend("ab")
     with pytest.raises(TextError, match="half of a surrogate pair"):
         tracer.extend("ab\ud83d")
-    found = tracer.extend("abc")
+    text_trace = tracer.extend("abc")
     assert tracer.computed == 1
-    assert_same_trace(found, trace(spread_network(), "abc"))
+    assert_same_trace(text_trace, trace(spread_network(), "abc"))
 
 
 def test_impossible_costs_overflow_to_infinity_without_a_warning() -> None:
     never = np.arange(VOCABULARY.size) == VOCABULARY.encode("a")[0]
-    found = trace(with_tensors(spread_network(), readout_bias=-3000.0 * never), "aa")
-    assert found.nll[0] > 2000
-    assert math.isinf(found.perplexity[1])
+    text_trace = trace(with_tensors(spread_network(), readout_bias=-3000.0 * never), "aa")
+    assert text_trace.nll[0] > 2000
+    assert math.isinf(text_trace.perplexity[1])

@@ -69,6 +69,7 @@ FOLDERS = (KIT, KATEX, *(view.folder for view in VIEWS.values()))
 def _digest() -> str:
     digest = hashlib.sha256()
     for path in (path for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.is_file()):
+        # The path too, ended by a byte that no path has: a file that is moved changes the address.
         digest.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes())
     # Plotly's file comes from its package, which may be updated without a change here.
     with suppress(PackageNotFoundError):

@@ -10,10 +10,14 @@ from rnnviz.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Jobs, session_id
 
-KEPT_KEYS = ("language", "model")  # keys of the session's state that stay: they reveal nothing of a text
-PASTE_KEYS = ("pasted", "train-paste")  # the browser sends these fields again unless they are set to ""
+# Keys of the session's state that stay: they reveal nothing of a text.
+KEPT_KEYS = ("language", "model")
+# Fields with a text. Without its key the browser's field would keep its text and send it again, so it is
+# set to "", not deleted.
+PASTE_KEYS = ("pasted", "train-paste")
 _TIMES = "forgetting.times"
-STOP_WAIT_S = 2.0  # seconds that a cancelled job may take to end
+# Seconds that a cancelled job may take to end: its thread looks whether it is wanted at each report.
+STOP_WAIT_S = 2.0
 
 
 def upload_key(key: str) -> str:
@@ -55,6 +59,7 @@ def button() -> None:
 def forget() -> None:
     """Remove this session's jobs, uploads, results and fields; KEPT_KEYS alone stay."""
     state = st.session_state
+    # Jobs first: one that still runs would put a result into the store that has just been emptied.
     for jobs in [value for value in map(state.get, list(state)) if isinstance(value, Jobs)]:
         jobs.retain([])
         jobs.stopped(STOP_WAIT_S)
@@ -72,8 +77,7 @@ def forget() -> None:
         state[name] = ""
     if runtime.exists():
         _upload_manager().remove_session_files(session_id())
-    timer = threading.Timer(
-        STOP_WAIT_S, store.collect_memory
-    )  # by then the next run has replaced the page's objects
+    # Not now: the page's objects live until the next run has replaced them, which it has by then.
+    timer = threading.Timer(STOP_WAIT_S, store.collect_memory)
     timer.daemon = True
     timer.start()

@@ -14,13 +14,15 @@ from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, of_session
 from rnnviz.ui.shell import model_cache
 
-FIRST_CHARS, READ_CHARS = (
-    500,
-    2_000,
-)  # characters that every other model reads, and characters that the best read
+# Characters that every other model reads; and characters that the best of them and the chosen model read, as
+# 500 may be a heading and a list of names.
+FIRST_CHARS, READ_CHARS = 500, 2_000
 MAX_FINALISTS = 2  # models that read READ_CHARS
-MIN_LEAD_BITS = 0.5  # bits per character that another model must save to be offered
-MAX_MODELS = 12  # models that are tried, at most
+# Bits per character that another model must save to be offered: its perplexity is then at most 0.71 of the
+# chosen one's.
+MIN_LEAD_BITS = 0.5
+# Models that are tried, at most: as many as `model_cache` keeps loaded.
+MAX_MODELS = 12
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
 def find_better(info: ModelInfo, text: str, progress: Progress) -> Suggestion:
     """The search on `text`, a text's beginning."""
     networks = candidates(info)
+    # MAX_FINALISTS + 1 readings may follow the first ones, so the share done ends below 1.
     chosen, measured = _measure(info, text[:FIRST_CHARS]), []
     for n, network in enumerate(networks):
         progress(Share((n + 1) / (len(networks) + MAX_FINALISTS + 1)))

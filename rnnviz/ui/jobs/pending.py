@@ -30,13 +30,19 @@ from rnnviz.ui.shell.error_messages import describe, plain
 
 POLL_S = 0.4  # seconds between two looks at a running job
 PERPLEXITY_AFTER_S = 0.8  # seconds until the perplexity so far is shown
-ETA_AFTER_S = 3.0  # seconds until the time left is shown, however small the share done
-POLL_SLOW_S = 2.0  # seconds between two looks at a job that waits for others: a whole class may wait
+# Seconds until the time left is shown, however small the share done. Before, a hundredth must be done, as
+# the first reports jump; but of an hour's job a hundredth takes half a minute.
+ETA_AFTER_S = 3.0
+# Seconds between two looks at a job that waits for others: a whole class may wait, and each look costs the
+# server a run.
+POLL_SLOW_S = 2.0
 
 
 def progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
     """Draw these jobs' progress; rerun the page when one begins or ends. `name` is unique on the page."""
     busy = jobs.busy(keys)
+    # A fragment: only the bar runs every POLL_S seconds, not the page above it. `run_every` is fixed once the
+    # fragment is drawn, so the bar notes whether it was drawn for waiting jobs alone.
     all_wait = all(job.state == "waiting" for job in busy)
     st.fragment(_progress_bar, run_every=POLL_SLOW_S if all_wait else POLL_S, key=f"progress-{name}")(
         jobs, keys, name, len(keys), all_wait
@@ -48,6 +54,7 @@ def _progress_bar(
 ) -> None:
     busy = jobs.busy(keys)
     current = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
+    # Whatever changes more than the bar needs the page: an end brings a result, and a begin the faster pace.
     if current is None or len(busy) < busy_before or (all_waited and current.state == "running"):
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
@@ -128,7 +135,8 @@ def queue_position(jobs_ahead: int) -> str:
 
 
 R = TypeVar("R")
-BAR_AFTER_S = 0.3  # seconds that a page waits for short work before it shows a bar
+# Seconds that a page waits for short work before it shows a bar, which would appear and go like a flash.
+BAR_AFTER_S = 0.3
 # Keys of st.session_state: the job keys that a page's parts want, and the newest result's key by `Key.kind`.
 _REQUESTED, _NEWEST = "pending.wanted", "pending.newest"
 
@@ -194,9 +202,12 @@ def ask(
     """
     jobs, results = _jobs(), store.shared()
     request(key)
-    last_job = jobs.get(key)  # before the store: a job done by now has its result there, unless evicted
+    # The job before the store, in this order: a job that is done by now has its result there, unless the
+    # result was evicted since. Asked the other way round, a job that ends in between would look evicted.
+    last_job = jobs.get(key)
     value = results.get(key) if shared else None
     if value is None and pressed is not False:
+        # Only a press begins a failed or cancelled job again; else each run of the page would.
         evicted = shared and last_job is not None and last_job.state == "done"
         again: Collection[State] = END_STATES if pressed else ("left", "done") if evicted else ("left",)
         job_work = partial(_store_result, key, work) if shared else work
@@ -206,6 +217,7 @@ def ask(
     if value is None and job is not None and job.state == "done":
         value = results.get(key) if shared else job.result
         if not shared:
+            # One result for each kind: a reader who moves a slider asks for many, and looks at the last.
             newest = st.session_state.setdefault(_NEWEST, {})
             if newest.get(key.kind, key) != key:
                 jobs.forget([newest[key.kind]])
@@ -224,6 +236,7 @@ def _store_result(key: Key, work: Callable[[Progress], R], progress: Progress) -
     if (stored := store.shared().get(key)) is not None:
         return cast(R, stored)
     result = work(progress)
+    # Two sessions may have begun the same work: `put` decides whose result stays.
     # A job that a reader has stopped returns a shorter text's result, which has another key.
     return store.shared().put(getattr(result, "key", key), result, getattr(result, "folder", None))
 
@@ -235,7 +248,7 @@ class _PageContext:
     requested: dict[str, set[Key]]  # by the names of parts
 
 
-_page_context: ContextVar[_PageContext | None] = ContextVar("part", default=None)
+_page_context: ContextVar[_PageContext | None] = ContextVar("page_context", default=None)
 
 
 @contextmanager
@@ -246,6 +259,8 @@ def working(page: str, name: str = "") -> Iterator[None]:
     none: the missing asks may have come later in it.
     """
     outer_context, state = _page_context.get(), f"{_REQUESTED}.{page}"
+    # A run of the page collects all keys anew. A fragment runs without the page: it replaces its own keys and
+    # keeps those of the other parts, whose jobs it must not drop.
     requested = (
         outer_context.requested
         if outer_context
@@ -265,5 +280,5 @@ def working(page: str, name: str = "") -> Iterator[None]:
 
 
 def _jobs() -> Jobs:
-    part = _page_context.get()
-    return of_session(part.page if part else "shell")
+    context = _page_context.get()
+    return of_session(context.page if context else "shell")

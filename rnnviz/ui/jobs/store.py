@@ -133,8 +133,10 @@ def _remove_scratch(folder: Path, lock: IO[bytes] | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # again after the close: Windows keeps a file that is locked
 
 
-MAX_RESULTS = 50_000  # results: far more than a page of many texts and models shows
-MAX_DISK_BYTES = 2 << 30  # bytes of all results' folders
+# Far more than a page of many texts and models shows: numbers alone are small.
+MAX_RESULTS = 50_000
+# Bytes of all results' folders. A record takes 16 bytes a character, so there is room for about 130 million.
+MAX_DISK_BYTES = 2 << 30
 
 R = TypeVar("R")
 
@@ -166,6 +168,7 @@ class Store:
 
     def __init__(self, max_results: int = MAX_RESULTS, max_disk_bytes: int = MAX_DISK_BYTES) -> None:
         self.max_results, self.max_disk_bytes = max_results, max_disk_bytes
+        # The least recently used first: `get` moves a result to the end.
         self._results: OrderedDict[Key, tuple[Any, Path | None, int]] = OrderedDict()
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
@@ -185,6 +188,7 @@ class Store:
         """
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
         with self._lock:
+            # Two sessions may have scored the same text at the same time.
             old_result, old_folder, _size = self._results.pop(key, (None, None, 0))
             if folder and old_folder:
                 _remove(folder)
@@ -204,6 +208,7 @@ class Store:
         """Remove the oldest folders until the others fit. The newest stays: a reader looks at it."""
         with_folder = [key for key, (_result, folder, _size) in self._results.items() if folder]
         unfinished = self.unfinished_bytes
+        # A job's folder grows before `put` knows it, so it counts here but can't be removed.
         for oldest in with_folder[:-1]:
             if self.bytes + unfinished <= self.max_disk_bytes:
                 break
@@ -244,8 +249,10 @@ class Store:
     def folder(self) -> Path:
         """The path of a new folder for a result, which the caller creates."""
         with self._lock:
+            # A cleaner of temporary files may have removed the folder of a server that runs for weeks.
             if self._scratch is None or not self._scratch.path.is_dir():
                 self._scratch = Scratch()
+            # A random name, which says nothing of the text.
             return self._scratch.path / uuid.uuid4().hex
 
 

@@ -31,11 +31,15 @@ log = logging.getLogger("rnnviz")
 
 Kind = Literal["work", "trial", "download", "glance"]
 State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
+# A page asks for its jobs at every run, so a failed or cancelled one must not begin again by itself. A job
+# that stopped because its reader was away does: the page asks again only once the reader is back.
 END_STATES: tuple[State, ...] = ("done", "failed", "cancelled", "left")
 RESTARTED_STATES: tuple[State, ...] = ("left",)
 QUEUED_KINDS = ("work", "trial")  # kinds that wait for one of `Slots`
-ABSENCE_GRACE_S = 5.0  # seconds until an absent browser's jobs stop: a network may falter
-MAX_ENDED_JOBS = 500  # ended jobs that a page remembers
+# Seconds until an absent browser's jobs stop: a network may falter.
+ABSENCE_GRACE_S = 5.0
+# Ended jobs that a page remembers: each keeps its result in memory.
+MAX_ENDED_JOBS = 500
 
 Work = Callable[[Progress], Any]
 
@@ -128,6 +132,9 @@ class Slots:
         for job in self._jobs[:]:
             if not job.began and job.is_over():
                 self._jobs.remove(job)
+        # Fair between pages: each has one job here, so fifty texts on one page don't keep others waiting.
+        # Jobs at work come first, which takes their pages out of the queue. `sorted` is stable: jobs of one
+        # size keep the order in which they were asked for.
         next_ones: dict[Jobs, Job] = {}
         for job in (*self.at_work(), *sorted(self._jobs, key=lambda job: job.size)):
             next_ones.setdefault(job.owner, job)
@@ -136,11 +143,13 @@ class Slots:
     def _next(self) -> Job | None:
         kinds = [job.kind for job in self._in_slots()]
         busy = QUEUED_KINDS if len(kinds) >= self.count else set(kinds) & set(self._exclusive)
+        # A job that must wait for its kind is passed over, so that a download behind it begins at once.
         return next((job for job in self._queue() if job.kind not in busy), None)
 
     def begin(self) -> None:
         """Begin every job that has a place, and notify the waiting threads. The caller holds the lock."""
         while (job := self._next()) is not None:
+            # Before the thread starts: `_next` counts the job as at work by `began`.
             job.state, job.began = "running", time.monotonic()
             self._on_change(len(self._in_slots()))
             try:
@@ -165,6 +174,8 @@ class Slots:
         with self.changed:
             job.end(state, result, error)
             self.changed.notify_all()
+        # The page has its result by now, but the slot is free only when the system has the job's memory back:
+        # the next job brings a text of its own.
         try:
             store.give_back_memory()
         finally:
@@ -269,6 +280,7 @@ def _run_work(job: Job) -> Any:
         if job.is_over():
             raise Cancelled
 
+    # The work refers to a whole file. From here on the job doesn't, however long a page remembers it.
     work, job.work = job.work, None
     progress(Share(0.0))
     assert work is not None  # only an ended job has none, and for that `progress` has raised
@@ -295,7 +307,9 @@ def _presence_check() -> Callable[[], bool]:
     session = session_id()
     if not session or not runtime.exists():
         return lambda: True
-    absent_since: float | None = None  # when the browser was first found absent; calls may be far apart
+    # When the browser was first found absent. Reports, which ask for it, may be far apart: a grace counted
+    # from the last presence could be over at the first absence.
+    absent_since: float | None = None
 
     def is_present() -> bool:
         nonlocal absent_since

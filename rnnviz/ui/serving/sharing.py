@@ -38,6 +38,7 @@ def share_buttons(info: ModelInfo) -> None:
         help=_("A QR code: every phone fetches the live view once, then runs it on its own."),
         icon=":material/qr_code_2:",
     ):
+        # Decorated here, not where it is defined: the title is in the language of the session.
         st.dialog(_("This model on your phone"), width="large")(phones_dialog)(info)
 
 
@@ -128,6 +129,7 @@ def host_message(opened: OpenRoom) -> str:
     """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
     first, *further = opened.urls()
     lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in further), ""]
+    # Drawn in half blocks, two rows of the code a line: an encoding without them would raise an error.
     if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
         out = io.StringIO()
         segno.make(first, error="m", micro=False).terminal(out, border=2, compact=True)

@@ -34,11 +34,11 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
         from rnnviz.ui.serving import entry, http_protocol
     # `streamlit run` would read the settings file of the current folder; here the app's own always counts.
     config = {**dict(flat_options(tomllib.loads(settings_path().read_text("utf-8")))), **options}
+    # Before `run`: uvicorn looks its class of connections up when its server starts.
     http_protocol.install()
     app = st.App(**entry.app_parts(watched=False))
-    sys.argv[:] = [
-        str(UI_FOLDER / "script" / "main.py")
-    ]  # Streamlit puts the folder of argv[0] first on sys.path
+    # Streamlit puts the folder of argv[0] first on sys.path, and takes it for the script's.
+    sys.argv[:] = [str(UI_FOLDER / "script" / "main.py")]
     app.run(config=config)
     return 0
 

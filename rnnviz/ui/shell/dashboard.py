@@ -139,6 +139,7 @@ class DashboardRequest:
 
     def position(self, length: int) -> int | None:
         """The index of the character asked for; None unless it is below `length`."""
+        # `type`, not isinstance: JSON's true would be taken for 1.
         good = self.kind == "at" and type(self.value) is int and 0 <= self.value < length
         return self.value if good else None
 
@@ -179,6 +180,7 @@ def _pool_arrays(value: Any, pool: dict[str, Array]) -> Any:
     if isinstance(value, list | tuple):
         return [_pool_arrays(v, pool) for v in value]
     if isinstance(value, np.ndarray):
+        # In the header a name stands for the array; the browser's panel.js puts the array in its place again.
         return {"$": _pool_array(value, pool)}
     return value.item() if isinstance(value, np.generic) else value
 

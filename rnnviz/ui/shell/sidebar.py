@@ -285,6 +285,7 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
             "It read that text {epochs} times, with batch size {batch}; every update looks "
             "back {steps} characters."
         ).format(epochs=f"{epochs:g}", batch=f"{batch:.0f}", steps=f"{steps:.0f}")
+    # `any`: a share of 0 is left out like a missing one.
     if any(numbers := _numbers(recipe, "fresh_rows")):
         yield _(
             "In every update, {percent} % of the batch began at a random paragraph, with an empty state, as "
@@ -312,6 +313,7 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
 
 def _numbers(facts: Mapping[str, Any], *names: str) -> list[float]:
     """The values of these entries; [] if one of them is no number."""
+    # JSON's true is an int in Python, but no number of a card.
     values = [facts.get(name) for name in names]
     if any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
         return []

@@ -18,9 +18,7 @@ from rnnviz.errors import install
 from rnnviz.ui.serving import lifespan, start
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.start import app, host
-
-ROOT = Path(__file__).resolve().parents[3]
-
+from tests.support.serving import ROOT
 
 Served = list[tuple[str, dict[str, Any]]]
 

@@ -153,6 +153,7 @@ class ChangeUnits(ChangeWay):
             bound = float(np.ceil(max(0.1, np.abs(values).max(initial=0)) * 10) / 10)
             usual = 1.0 if along is None else round(float(values.max(initial=0)), 1)
             help_text = _("On this text the largest value is {n}.").format(n=f"{values.max(initial=0):.2f}")
+        # Another bound is another slider: a value set on the old one may lie beyond its ends.
         value = VALUE.resolve(usual=min(usual, bound), subject=(along is None, bound))
         st.slider(_("value"), -bound, bound, step=bound / 20, help=help_text, **VALUE.widget)
         return value

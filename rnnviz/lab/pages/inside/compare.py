@@ -42,6 +42,7 @@ MIDDLE_LEVEL = 127  # of a diverging palette: the colour of no difference
 
 def _compare(_model: object, text: str, networks: IdentifiedValue, progress: Progress) -> Comparison:
     comparison = units.compare(list(networks.value.values()), text)
+    # A trace has its model's name, which an untrained copy shares: here each gets its title on the page.
     named = (
         replace(read, model_name=name) for name, read in zip(networks.value, comparison.traces, strict=True)
     )
@@ -115,6 +116,7 @@ class CompareNetworks(ChangeWay):
                 f"heat-{name}",
                 _("{model}: hidden state H").format(model=name),
                 trace.hidden[:, -1],
+                # An order for each network: unit 3 of one has nothing to do with unit 3 of another.
                 self.view.key("order", networks, name),
                 live.scale("hidden", model.config.span),
                 _("Look for characters where one network's state changes and the other's hardly does."),
@@ -186,6 +188,7 @@ class ComparedText:
         uncoloured = np.full(CONTINUATION_CHARS, MIDDLE_LEVEL, np.uint8)
         texts = [
             dashboard.ColouredText(
+                # The same seed for all: where two continuations part, the networks differ, not the chance.
                 sampling.resume(trace, at + 1, **continuation_options(self.view)),
                 uncoloured,
                 "versus",

@@ -52,6 +52,7 @@ class ResultRequest(Generic[R]):
 
     def render(self) -> R | None:
         """Draw the button, the progress or the error that stands for the result; return the result."""
+        # Before the first press alone: a job that failed or was cancelled says so, and how to begin again.
         if self.result is None and self.pending.job is None and self.button is not None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(

@@ -216,6 +216,7 @@ class MatchSearch:
     @property
     def _arguments(self) -> dict[str, Any]:
         """What the matches depend on, beside the network and the source."""
+        # A passage is two numbers: in another text the same two are another pattern, and another result.
         text_mark = store.checksum(self.view.text)
         return {"text_mark": text_mark, "passage": self.passage, "layer": self.view.layer, **self.controls}
 
@@ -232,6 +233,7 @@ class MatchSearch:
         ) -> Any:
             return self.searched.elsewhere(trace, *passage, progress=progress, **controls)
 
+        # No characters: the text is in `searched` already, so the job doesn't read the source again.
         computation = Computation[Matches]("matches", lambda: _("Searching the text"), search, max_chars=0)
         return computation.render(self.view, self.source, self._make_button(), **self._arguments)
 
@@ -239,7 +241,7 @@ class MatchSearch:
         """The button that starts a search which reads a long text; None for a search that takes a moment."""
         searched = self.searched
         # Kept states are compared in memory, without the network.
-        if searched.kept or len(searched.text) <= MAX_CHARS_AT_ONCE:
+        if searched.in_memory or len(searched.text) <= MAX_CHARS_AT_ONCE:
             return None
         size, max_size = (
             f"{count_bytes / 1e6:,.0f}" for count_bytes in (searched.bytes, places.MAX_KEPT_BYTES)
@@ -330,8 +332,10 @@ def _look_at(text: str, match: Match) -> None:
     # The text in view is cut from the source: shifted back where the source ends too soon after the match.
     start = max(0, min(match.start - CHARS_BEFORE_MATCH, len(text) - MAX_TEXT_CHARS))
     stop = min(len(text), start + MAX_TEXT_CHARS)
+    # A match may be longer than the field holds: what is selected ends where the text in view ends.
     span = match.start - start, min(match.stop, stop) - start
     TEXT.request(text[start:stop])
     SPAN.request(span)
+    # The cursor was a place in the text that is left.
     AT.request(None)
     st.rerun()

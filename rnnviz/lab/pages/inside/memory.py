@@ -160,6 +160,7 @@ class MemoryPart(PagePart):
 
 def find_chosen_character(view: PageView, *keys: str) -> int:
     """The index of the chosen character, after any asks of the dashboards `keys`."""
+    # Each board holds its own click, and a part of the page may have two boards.
     for key in keys:
         cursor(dashboard.take_request(key), view, None)
     # Without one: two thirds into the picture, where much can be seen to its left.
@@ -353,8 +354,10 @@ class GateSection:
     def render(self) -> None:
         view = self.view
         st.subheader(_("Gates"), anchor=False)
+        # All quantities but H, the first: an LSTM's C too, which the gates write.
         names = {name: quantity_names()[name] for name in CELLS[view.cell].quantities[1:]}
         gate = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
+        # Until the longer text has been read, the gates on the page's own, which takes a moment.
         gates = self._measure_longer_text() or remember(
             view.key("gates", view.layer), lambda: units.gates(view.trace, layer=view.layer)
         )

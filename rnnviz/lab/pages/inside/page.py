@@ -36,6 +36,7 @@ def page(context: ModelContext) -> None:
     with working("inside"):
         try:
             part(page_view(context, text, layer)).render()
+        # Streamlit's own st.rerun and st.stop pass: they derive from BaseException.
         except Exception as error:
             show_error(error)
 
@@ -69,6 +70,7 @@ def _render_layer(context: ModelContext) -> int:
     return LAYER.choose(_("Layer"), offered, usual, draw=st.selectbox, width=140)
 
 
+# Streamlit's header lies over the page's first line: clicks go through it, except on its buttons.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 92rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }

@@ -108,6 +108,7 @@ class ChangedText:
             self.key,
             texts=[
                 dashboard.colour_text(self.text, self.gained, DIFFERENCE, text_label, "versus", name=gain),
+                # Not linked: continuations are other texts, in which the page's cursor has no place.
                 dashboard.ColouredText(
                     plain, mark_difference(plain, changed), "sequential", plain_label, linked=False
                 ),

@@ -131,6 +131,7 @@ def _search_text(
         )
         # The more targets are tried, the more of them a unit follows by chance: Holm asks more of each.
         family = iter(holm([search for search in searched if search is not None]))
+        # None keeps its place: a target that the text doesn't have is no comparison, and not in the family.
         searched = [search and next(family) for search in searched]
     return [
         SearchAnswer(search or search_result.Unanswered(target), _means(traced, target, layer, quantity))
@@ -163,6 +164,7 @@ def _probe_text(
         share = 0.4 / len(networks)
         traced = trace_long_text(network, text, part(progress, share * number, share * (number + 1)))
         searchers.append(Searcher(traced, layer=layer, quantity=quantity))
+    # All networks have read the same characters, so the last one's text serves for the target.
     target = _target(question, unclosed, traced.text)
     searcher, *copies = searchers
     rest = part(progress, 0.4, 1.0)
@@ -279,6 +281,7 @@ class UnitsPart(PagePart):
         return unit or 0
 
 
+# A callback: Streamlit runs it before the script, so that one run draws all three fields anew.
 def _choose_named_unit(finding: Recorded) -> None:
     UNIT.request(finding.unit)
     QUANTITY.request(finding.quantity)
@@ -294,6 +297,7 @@ class TargetControls:
     view: PageView
     spans: tuple[tuple[int, int], ...]
 
+    # Frozen, and yet cached: `cached_property` writes into the instance's `__dict__`, past `__setattr__`.
     @cached_property
     def target(self) -> str:
         return TARGET.resolve(self.labels, self._usual_target)
@@ -419,6 +423,7 @@ class TargetSearch:
         if source is None or not self._questions:
             return None
         # The page's own text is short and searched at once; so is a text that a proposal's button has named.
+        # Popped, as the button searches once: a second look in this run would not find it, hence the cache.
         button: StartButton | None = None
         if source.kind != OWN_TEXT and not st.session_state.pop(search_texts.SEARCH_NOW, False):
             cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
@@ -521,6 +526,7 @@ class TargetSearch:
             return 0
 
         def search() -> int:
+            # The text may lack the target, and a reader's pattern may be no regular expression: then unit 0.
             with suppress(RnnvizError):
                 target = _target(question, view.unclosed, view.text)
                 searcher = Searcher(view.trace, layer=view.layer, quantity=self.quantity)
@@ -674,6 +680,7 @@ class UnitCard:
         pushing = self.unit if self.colouring is None else self.colouring.direction
         value = 1.0
         if at is not None:
+            # The state from which the next character is predicted, that of the last layer.
             state = self.view.trace.hidden[at, -1]
             value = float(state[pushing] if isinstance(pushing, int) else pushing.along(state))
         title = words("unit.pushes" if at is None else "unit.pushes-at", name=name, v=Number(value, digits=2))

@@ -52,7 +52,7 @@ def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: ViewSocket = st.session_state[_LINK]
     ask = take_ask(KEY)
-    room = answer_room(ask, plainly)
+    room = answer_room(ask, error_text)
     static = {
         "words": words(),
         "symbols": symbols.meanings(),
@@ -64,6 +64,7 @@ def _scene() -> None:
     answers = SceneAnswers(lecture, static)
     # The connection's thread may be at a step of this lecture: the page waits for its end.
     with link.lock:
+        # From here on the connection answers with this run's `static`: the language or the room may be new.
         link.serve(answers)
         data = answers.answer(ask)
         room.pop("trouble", None)  # shown once: later answers over the connection don't repeat it
@@ -93,7 +94,7 @@ class SceneAnswers:
 
     def answer(self, ask_json: Any) -> bytes:
         """The answer to any JSON value; a question of the step then is the room's."""
-        data = self.lecture.answer(ask_json, self.static, plainly)
+        data = self.lecture.answer(ask_json, self.static, error_text)
         stage_question(self.lecture.room_question())
         return data
 
@@ -138,7 +139,7 @@ def words() -> dict[str, str]:
     }
 
 
-def plainly(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """An error as plain text: the component shows no Markdown."""
     return describe(error).replace("\\", "")
 

@@ -37,9 +37,9 @@ from rnnviz.ui.shell.render_finding import finding_markdown
 
 TEXT_CHOICE = "closer"  # the key of the choice of the text shown in full
 TEXT_TABLE = "texts"
-SUGGESTION_WAIT_S = (
-    0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
-)
+# Seconds to wait for the other models' reading, if the text is foreign to the chosen one: the advice then
+# leads the answer. On other texts it appears with a later run.
+SUGGESTION_WAIT_S = 0.3
 
 
 def show(context: ModelContext, text: InputText, scored: TextScore, second: SecondModel | None) -> None:
@@ -48,6 +48,7 @@ def show(context: ModelContext, text: InputText, scored: TextScore, second: Seco
     with st.container(border=True, key="answer"):
         _suggest_model(context, text, score)
         number = rounded(score.perplexity)
+        # A long number, such as "98.7 million", has to fit the column.
         st.html(f"<style>{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
         large, rest = st.columns([3, 8], vertical_alignment="top", gap="medium")
         with large:
@@ -158,6 +159,7 @@ def _perplexity_text(bits: float) -> str:
     return rounded(perplexity_from_sum(bits * math.log(2), 1))
 
 
+# The fragment draws nothing: it looks at the job twice a second, and costs no run of the page until then.
 @st.fragment(run_every=0.5)
 def _rerun_after(job: Job) -> None:
     """Rerun the page once the other models have read the text."""
@@ -168,6 +170,7 @@ def _rerun_after(job: Job) -> None:
 def _note_stopped(text: InputText) -> None:
     """Draw a note that the text was read in part, and a button that reads all of it."""
     note = _("These are its first {n} characters, where you stopped.").format(n=f"{text.stopped_at:,}")
+    # Without its entry the text is a whole one again, whose result is another key's: the page asks for it.
     stopped = st.session_state[STOPPED]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(note, width="content")
@@ -179,6 +182,7 @@ def _offer_rewriting(context: ModelContext, text: InputText, score: Score, sente
     rewrites the text; nothing if it would gain nothing.
     """
     name, gain = sentence.code.rpartition(".")[2], ""
+    # Only a short text is read a second time unasked. A long one has the button, without the gain in figures.
     if text.size <= MAX_AUTOMATIC_SIZE:
         other = text_sources.rewritten_text(text, name)
         work = partial(scoring_jobs.score_by_other, context.info, other)
@@ -198,6 +202,7 @@ def _offer_rewriting(context: ModelContext, text: InputText, score: Score, sente
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(together([finding_markdown(sentence), gain]), width="content")
         help = _("This changes the text itself.")
+        # All rewritings of a text are kept under its first checksum, so that one click takes them back.
         args = (text.first or text.content, name)
         st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.request_rewriting, args=args)
 
@@ -303,6 +308,7 @@ def show_texts(
         range(len(done)),
         key=TEXT_CHOICE,
         width=420,
+        # The session may hold a number beyond a list that has become shorter.
         format_func=lambda i: done[i][0].name if i < len(done) else "",
     )
     return done[min(index or 0, len(done) - 1)]
@@ -367,8 +373,10 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
         marks.append((typical, _("{n}: usual for this model").format(n=rounded(typical)), "typical"))
     if second is not None:
         marks.append((second[1], f"{rounded(second[1])}: {second[0]}", "second"))
+    # An infinite perplexity can't set the line's end; `place` puts it there.
     end = max([2.0, *filter(math.isfinite, [value, guess, *(at for at, _label, _kind in marks)])])
     guess_label, last_label = _("{n}: uniform guess").format(n=rounded(guess, 0)), ""
+    # Where the uniform guess is the end, its label stands there, and a mark would repeat it.
     if guess < end:
         marks.append((guess, guess_label, "guess"))
     else:
@@ -426,6 +434,7 @@ _SCALE = f"""
 .rv-scale .line .typical, .rv-scale .line .guess {{ color: inherit; }}
 """
 
+# Filled in by `%` with the number's size, so the scale's own percent signs are doubled.
 _STYLE = (
     _SCALE.replace("%", "%%")
     + """
@@ -436,12 +445,14 @@ _STYLE = (
 )
 
 
+# Rows of the sum's table: enough to follow it. "Download" has them all.
 MAX_SUM_ROWS = 200
 
 
 def show_calculation(context: ModelContext, scored: TextScore) -> None:
     """Draw the formula with its numbers, the sum's first rows, and explanations."""
     score = scored.score
+    # From the perplexity, not from the record: that may have made room for other texts.
     n, total = score.characters, math.log(score.perplexity) * score.characters
     st.markdown(
         _(
@@ -475,6 +486,7 @@ def first_rows(record: Record, n: int) -> None:
     far.
     """
     count, number = min(n, MAX_SUM_ROWS), st.column_config.NumberColumn
+    # Stored in 32 bits, but added up in 64: the last row of a short text is the sum above.
     nll = record.read("nll", 0, count).astype(np.float64)
     st.dataframe(
         {

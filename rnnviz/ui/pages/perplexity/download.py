@@ -26,7 +26,8 @@ from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
 
-MAX_TABLE_CHARS = 5_000_000  # characters of a text whose table the browser can download, at most
+# Characters of a text whose table the browser can download, at most: the server makes the file in memory.
+MAX_TABLE_CHARS = 5_000_000
 
 
 def show(scores: Sequence[Score], text: InputText, scored: TextScore) -> None:
@@ -85,6 +86,7 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
 
     `name` is the file's name, `kind` its MIME type.
     """
+    # "ignore": a download needs no run of the page. Streamlit calls `make` at the click, on another thread.
     key = f"take-{label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 
@@ -103,6 +105,7 @@ def show_compressed(context: ModelContext, text: InputText, scored: TextScore) -
     and the original one.
     """
     score, model = scored.score, context.model
+    # Whole bytes: 9 bits take two.
     predicted = math.ceil(score.bits_per_character * score.characters / 8)
     st.markdown(
         _(
@@ -114,6 +117,7 @@ def show_compressed(context: ModelContext, text: InputText, scored: TextScore) -
         message = _("Compressing needs constriction, which is not installed. This brings it: {command}")
         st.caption(message.format(command=f"`{install('compress')}`"))
         return
+    # The button makes room for the result, so it is drawn into a place that can be emptied.
     place, work = st.empty(), partial(scoring_jobs.compress_text, model, scored)
     label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
     pressed = place.button(label, icon=":material/compress:", type="primary", key="pack")

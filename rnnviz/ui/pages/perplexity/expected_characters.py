@@ -55,6 +55,7 @@ class Expected:
 
     def __init__(self, model: Model, text: ColumnFiles) -> None:
         self.model, self._text = model, text
+        # A cache of this object, not of the class: it ends with the viewer that holds it.
         self._tops = lru_cache(_CACHED_STRETCHES)(self._top)
         self._states: dict[int, State] = {}  # by the first character of each stretch near the beginning
 
@@ -66,6 +67,7 @@ class Expected:
         else:
             top = self._tops(begin)[position - begin]
             row = weights_of(self.model).log_probs(top[None])[0]
+        # Stable: of equal probabilities the first in the vocabulary leads, each time.
         ids = np.argsort(-row, kind="stable")[:k]
         top_of = tuple((vocabulary.symbol(int(i)), float(np.exp(row[i]))) for i in ids)
         return Prediction(top_of, not isinstance(self.model, NgramModel) and begin > EXACT_CHARS)
@@ -83,6 +85,7 @@ class Expected:
             self._states[0] = self._run(0, 0, None)[1]
         if begin > EXACT_CHARS:
             return self._run(begin - CONTEXT_CHARS, begin, self._states[0])[1]
+        # Each stretch's state needs the one before. They all stay: there are at most 20.
         for at in range(len(self._states) * STRETCH_CHARS, begin + 1, STRETCH_CHARS):
             self._states[at] = self._run(at - STRETCH_CHARS, at, self._states[at - STRETCH_CHARS])[1]
         return self._states[begin]

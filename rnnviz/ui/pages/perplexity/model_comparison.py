@@ -28,7 +28,8 @@ from rnnviz.ui.shell.model_cache import ModelContext
 from rnnviz.ui.shell.render_finding import join_sentences
 
 SECOND_CHOICE = "second"  # the key of the choice of the second model
-MAX_AUTOMATIC_SIZE = 300_000  # bytes or characters of a text, at most, that is measured without a button
+# Bytes or characters of a text, at most, that is measured without a button: what takes long is asked for.
+MAX_AUTOMATIC_SIZE = 300_000
 ALL_REQUESTED = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
 BAR_AFTER_S = 0.5  # seconds that the page waits for results before it shows a progress bar
 
@@ -58,8 +59,10 @@ def _order_models(
     """
     beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
     suggestion, models = model_suggestion.glance(context.info, beginning).result, _other_models(context)
+    # A glance at the beginning: the order is there at once, before any model has read the text.
     unknown = {name: model_suggestion.unknown_share(info, beginning) for name, info in models.items()}
     order = sorted(models, key=lambda name: (suggestion is None or name != suggestion.name, unknown[name]))
+    # Relative to the best: of a text in a script that none knows well, those that know most still lead.
     limit = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
     near = [models[name] for name in order if unknown[name] <= limit]
     return near, [models[name] for name in order if unknown[name] > limit]
@@ -101,7 +104,8 @@ class ComparisonRow:
         self, context: ModelContext, text: InputText, scored: TextScore, pressed: bool | None
     ) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
-        if scored.score.certainty == "guessed":  # another model may guess another encoding
+        # Another model may guess another encoding: then it would read another text.
+        if scored.score.certainty == "guessed":
             text = replace(text, encoding=scored.score.encoding)
         key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
         work: Callable[..., Any] = partial(scoring_jobs.score_by_other, self.info, text)
@@ -155,6 +159,8 @@ def show(context: ModelContext, jobs: Jobs, text: InputText, scored: TextScore) 
     def look(pressed: bool | None) -> list[Pending[Any]]:
         return [row.ask(context, text, scored, pressed) for row in chosen]
 
+    # Asked for twice: first all jobs are started, without a wait for any; then, after one wait for all, the
+    # results are looked at.
     started = look(True if pressed else None if is_requested or text.size <= MAX_AUTOMATIC_SIZE else False)
     jobs.wait([result.job.key for result in started if result.job is not None], BAR_AFTER_S)
     results = look(False)
@@ -217,6 +223,7 @@ def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[CostRow |
         mark_best([entry for entry in costs if entry is not None]), key=lambda entry: entry.bits_per_character
     )
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]
+    # No star until all costs are known: one still to come may be the best.
     names = [f"★ {entry.name}" if entry.best and None not in costs else entry.name for entry in ranked]
     listed = [
         *(

@@ -64,6 +64,8 @@ def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[InputText]) -> li
     A text that its reader has stopped becomes the shorter text that was read.
     """
     info, texts = context.info, list[InputText]()
+    # A job that "Stop here and show" has ended is still under the whole text's key. Its result is under the
+    # shorter text's: from here on the page asks for that one.
     for text in chosen:
         key = scoring_jobs.full_key(info, text)
         job = jobs.get(key)
@@ -73,6 +75,7 @@ def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[InputText]) -> li
             jobs.forget([key])
         texts.append(text)
 
+    # All are started before the page waits, once: with a wait for each, fifty texts would take half a minute.
     started = [scoring_jobs.ask_score(info, text, text.name, Event(), patience=0) for text in texts]
     jobs.wait([result.job.key for result in started if result.job is not None], scoring_jobs.BAR_AFTER_S)
     return [(text, scoring_jobs.ask_score(info, text, text.name, pressed=False)) for text in texts]
@@ -117,6 +120,8 @@ def _section(
         "take": _("Download"),
     }
     chosen = SECTION.choose(_("Section"), words, label_visibility="collapsed")
+    # The record may have made room for other texts. The number is kept: only sections that need every
+    # character are left out.
     if not scored.complete:
         surprise.offer_reading(jobs, scoring_jobs.full_key(context.info, text), text.name)
     if chosen == "against":

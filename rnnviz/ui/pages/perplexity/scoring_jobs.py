@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from rnnviz.text.vocabulary import Vocabulary
     from rnnviz.ui.pages.perplexity.text_sources import InputText
 
-BAR_AFTER_S = 0.6  # seconds that the page waits for short texts before it shows a progress bar
-PIECE_CHARS = 1 << 16  # characters between two places where a reader can stop: a second or two of work
+# Seconds that the page waits for short texts before it shows a progress bar.
+BAR_AFTER_S = 0.6
+# Characters between two places where a reader can stop: a second or two of work.
+PIECE_CHARS = 1 << 16
 MAX_LISTED_UNKNOWN = 500  # unknown characters listed with their counts
 SKETCH_CHARS = 1 << 16  # characters that the contamination's sketch reads at a time
 
@@ -117,13 +119,14 @@ def _reading_options(
 def score_text(info: ModelInfo, text: InputText, stop: Event, progress: Progress) -> TextScore:
     """Score a text by a model. After `stop`, the result is that of the shorter text read."""
     report = ScoringProgress(progress)
+    # The record is written as the text is read: memory holds one piece of it, however long it is.
     folder, source = store.shared().folder(), _reading_options(info, text, report.repeat, stop)
     try:
         scorer, path = model_cache.load_scorer(info), source.pop("path")
-        with closing(
-            record(scorer, path, folder, progress=report, **source)
-        ) as text_record:  # Windows removes no file that is open
+        # Closed before a failure removes the folder: Windows removes no file that is open.
+        with closing(record(scorer, path, folder, progress=report, **source)) as text_record:
             report(Share(1.0, len(text_record), text_record.score.perplexity))
+            # The result of a stopped text is that of a shorter text: it goes under that text's key.
             if stop.is_set():
                 text = replace(text, stopped_at=len(text_record))
             unknown = text_record.unknown_counts(report.repeat) if text_record.score.unknown else []
@@ -139,6 +142,7 @@ def score_text(info: ModelInfo, text: InputText, stop: Event, progress: Progress
     except BaseException:  # also Cancelled, after the record was written
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    # The comparison asks for this key: it needn't read the text again under the chosen model.
     store.shared().put(plain_key(info, text), result.score)
     return result
 
@@ -162,6 +166,7 @@ def ask_score(
     info: ModelInfo, text: InputText, title: str, stop: Event | None = None, **options: Any
 ) -> Pending[TextScore]:
     """A text's result by a model, or its job; `options` are those of `pending.ask`."""
+    # The queue takes the smallest text first.
     size = len(text.data or text.text or "")
     work = partial(score_text, info, text, stop or Event())
     options = {"patience": BAR_AFTER_S, **options}

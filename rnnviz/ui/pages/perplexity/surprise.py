@@ -45,7 +45,8 @@ from rnnviz.ui.shell.model_cache import ModelContext
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
 
-MAX_OPEN_TEXTS = 3  # texts that a session keeps open beside the newest
+# Texts that a session keeps open beside the newest: each holds its record's files open.
+MAX_OPEN_TEXTS = 3
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
 MAX_LINES = 10_000  # lines listed, at most
 MAX_PASSAGES, PASSAGE_CHARS = 20, 80  # passages listed, and characters of each, roughly
@@ -81,11 +82,13 @@ def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None
     """Draw a text's record under `model`; `other` is the same text's record under another model."""
     state = st.session_state
     key = "origin." + hashlib.sha256(str(record.folder).encode()).hexdigest()[:12]
+    # What the view was made of. A model read again from a changed file is another object; the view holds its
+    # own, so that no new model can have the old one's id.
     mark = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
     view = state.get(key)
     if view is None or view.mark != mark:
         view = state[key] = TextView(key, mark, [(record, model), *([other] if other else [])])
-        # Each holds a record's files open: a few stay for a reader who comes back.
+        # A few stay for a reader who comes back.
         older = [name for name, value in state.items() if isinstance(value, TextView) and name != key]
         for name in older[:-MAX_OPEN_TEXTS]:
             del state[name]
@@ -105,6 +108,7 @@ def _viewer(text: TextView) -> None:
     key, link, session = f"{text.key}.viewer", text.link, text.session
     fixed = *text.static(), text.curve_points()
     ask = ViewerRequest.from_json(take_ask(key) or {"fresh": True})
+    # An answer over the connection may be under way on another thread: the session is one thread's at a time.
     with link.lock:
         link.serve(ViewerAnswers(session, *fixed))
         data = session.answer(ask, *fixed, session=link.token)
@@ -141,6 +145,7 @@ class TextView:
                 self.trouble = describe(error)
                 readings = readings[:1]
         self._open = [record for record, _model in readings]
+        # Tables and curves go by the models' names, and two models may have the same.
         names = [record.score.model for record, _model in readings]
         if len(set(names)) < len(names):
             names = [f"{name} ({i})" for i, name in enumerate(names, 1)]
@@ -192,6 +197,7 @@ class TextView:
             "versusFull": VERSUS_FULL,
             "versusSteps": VERSUS_STEPS,
         }
+        # With the mark: under equal words and colours, another text has another curve.
         text = json.dumps([unchanging, [str(part) for part in self.mark]], sort_keys=True)
         return unchanging, hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -298,9 +304,9 @@ def _jump_table(text: TextView, name: str, table: Mapping[str, Any], places: Seq
         st.info(_("This text has nothing to list."))
         return
     perplexity = _("Perplexity")
-    huge = (
-        max(table.get(perplexity, ()), default=0.0) >= SCALE_WORD_PERPLEXITY
-    )  # words then, one by one, which takes long
+    # From a million on a word replaces digits, as in the answer. Only pandas's styles can write it, value by
+    # value, which takes long: so only where it is needed.
+    huge = max(table.get(perplexity, ()), default=0.0) >= SCALE_WORD_PERPLEXITY
     formats = {
         _("Number"): "localized",
         perplexity: None if huge else "accounting",

@@ -29,7 +29,8 @@ from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
 
 FIELD = "files"
-MAX_NAMES_CHARS = 80  # characters of the files' names in the address
+# Characters of the files' names in the address: enough to name the files that a reload has lost.
+MAX_NAMES_CHARS = 80
 # Keys of st.session_state.
 _FOLDER = "perplexity.folder"  # whether the field takes a folder, not files
 _UPLOADS = "perplexity.uploads"  # files by id
@@ -54,9 +55,11 @@ def uploaded_files() -> list[Any]:
         help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
+    # In the state, a lost file is a `DeletedFile` without bytes; the field's return value leaves it out.
     if has_lost_file(state[field]):
         _store_uploads(files)
-        state[_RESETS] = state.get(_RESETS, 0) + 1  # a new field, which doesn't list the lost files
+        # Only a field of another key forgets what the browser lists.
+        state[_RESETS] = state.get(_RESETS, 0) + 1
         state.setdefault(_LOST_NAMES, _("Your files"))
         st.rerun()
     _store_uploads(files)
@@ -108,6 +111,8 @@ def _remove_file(id: str) -> None:
 
 
 def _on_upload_change() -> None:
+    # Only files that this field listed and no longer lists: those uploaded before, on an earlier visit of the
+    # page, were never in it.
     files = [file for file in st.session_state[_field_key()] or [] if not has_lost_file([file])]
     removed = st.session_state.get(_LISTED_IDS, set()) - {file.file_id for file in files}
     for id in removed:
@@ -170,6 +175,7 @@ class InputText:
 
     def source(self, check: Callable[[], None]) -> dict[str, Any]:
         """The text as keywords of `rnnviz.perplexity`; each read of the file calls `check`."""
+        # A job reads the file in pieces, so that it can be cancelled while its encoding is being detected.
         file = _NamedBytes(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
 
@@ -177,6 +183,7 @@ class InputText:
         """The first `max_chars` characters; a file's bytes are decoded by `encoding`, as detected."""
         if self.data is None:
             return (self.text or "")[:max_chars]
+        # The first piece alone: decoding all of a large file would hold up the page.
         return next(iter(open_text(io.BytesIO(self.data), encoding=encoding, name=self.name)), "")[:max_chars]
 
 
@@ -194,10 +201,13 @@ class _NamedBytes(io.BytesIO):
 
 def choose_texts() -> tuple[list[InputText], list[InputText]]:
     """Draw the tabs. Returns the texts to score, and all texts: uploaded files, pasted text, corpus."""
-    PASTED.resolve(usual=PASTED.get())  # Back doesn't clear a long text, which no address holds
+    # Back resets a field whose value its address lacks. A long text is in no address, so what the field holds
+    # is its default here, and Back leaves it.
+    PASTED.resolve(usual=PASTED.get())
     upload, paste, corpus = _tabs()
     with upload:
         files = uploaded_files()
+    # A form: without it the text would be scored whenever the reader leaves the field.
     with paste, st.form("paste", border=False):
         pasted = fields.paste_field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
@@ -208,6 +218,7 @@ def choose_texts() -> tuple[list[InputText], list[InputText]]:
         "paste": [plain_text(_("pasted text"), pasted)] if pasted else [],
         "corpus": picked,
     }
+    # A rewritten text is as large as its original: it goes once the reader has removed that.
     checksums = {text.content for texts in by_source.values() for text in texts}
     forms: dict[Hashable, InputText] = st.session_state.get(_FORMS, {})
     st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in checksums}
@@ -232,6 +243,7 @@ def apply_choices(text: InputText) -> InputText:
 def rewritten_text(text: InputText, name: str) -> InputText:
     """The text rewritten by one of REWRITINGS: another text, made once."""
     forms: dict[Hashable, InputText] = st.session_state.setdefault(_FORMS, {})
+    # Made once and kept: each run of the page would decode and rewrite the whole text again.
     key = text.identity, name
     if key not in forms:
         original = text.text or ""
@@ -250,6 +262,7 @@ def rewritten_text(text: InputText, name: str) -> InputText:
 
 def request_rewriting(content: str, name: str) -> None:
     """Have the text with this checksum rewritten; a pasted one in its field."""
+    # A pasted text is changed where the reader sees it, and can edit it further.
     if plain_text("", PASTED.get()).content == content:
         PASTED.request(REWRITINGS[name](PASTED.get()))
         return
@@ -264,6 +277,7 @@ def undo_rewriting(content: str) -> None:
 
 def _unique_texts(texts: Iterable[InputText]) -> list[InputText]:
     """The texts without duplicates, with unique names, by which tables and choices identify them."""
+    # Two files of one name and one content are one text; of two contents, the second becomes "name (2)".
     by_name: dict[str, InputText] = {}
     for text in texts:
         name, number = text.name, 1
@@ -337,14 +351,14 @@ def _texts_to_score(texts: Mapping[str, Sequence[InputText]]) -> list[InputText]
     """The texts to score, among those of each source ("files", "paste", "corpus"). A source with new texts
     replaces the chosen ones, unless it is among them.
     """
+    # What is new is what the reader has just brought: compared with the last run, source by source.
     state, sources = st.session_state, [name for name in texts if texts[name]]
     last_texts = state.get(_LAST_TEXTS, {})
     state[_LAST_TEXTS] = {name: {text.content for text in texts[name]} for name in sources}
     fresh = tuple(name for name in sources if state[_LAST_TEXTS][name] - last_texts.get(name, set()))
     if not set(fresh) <= set(SOURCES.get()):
-        SOURCES.request(
-            fresh[:1] if address.has_just_arrived() else fresh
-        )  # an address may name more than one
+        # An address may name a corpus and a text: the first is scored, not both together.
+        SOURCES.request(fresh[:1] if address.has_just_arrived() else fresh)
     chosen = SOURCES.resolve(sources) or SOURCES.resolve(sources, tuple(sources[:1]))
     if len(sources) > 1:
         st.pills(
@@ -393,6 +407,7 @@ def _choose_corpus() -> list[InputText]:
     return [InputText(infos[name].title, content, text=text)]
 
 
+# A resource, not data: Streamlit copies cached data at each use, and this text may have many megabytes.
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _read_corpus(name: str, part: str) -> tuple[str, str]:
     """The checksum and the text of a corpus's `part`, "all" or "held out"; all if too short to split."""
@@ -403,6 +418,7 @@ def _read_corpus(name: str, part: str) -> tuple[str, str]:
 
 def offer_download(info: corpora.CorpusInfo) -> bool:
     """Whether a corpus has just been downloaded; until then, draws the button that downloads it."""
+    # The key has no text: "Forget my texts" leaves a downloaded corpus alone.
     fetch = partial(
         ask, Key("fetch", rest=info.name), info.title, partial(_fetch, info.name), kind="download"
     )
@@ -491,6 +507,7 @@ def mend_encoding(text: InputText) -> None:
 
 
 def encoding_picker(text: InputText, *, beside: bool = False) -> None:
+    # Both, as two files of one content each have a choice, and Streamlit refuses two widgets of one key.
     key = f"encoding-{text.content[:16]}-{text.name}"
     words = {"": _("Detect automatically")}
     for encoding in (*COMMON_ENCODINGS, *filter(None, [text.encoding])):
@@ -499,6 +516,7 @@ def encoding_picker(text: InputText, *, beside: bool = False) -> None:
     def picked(content: str) -> None:  # Streamlit keeps a callback's arguments: the checksum, not the text
         st.session_state.setdefault(ENCODINGS, {})[content] = st.session_state[key] or None
 
+    # ENCODINGS holds the choice; the widget only shows it, whatever it held before.
     st.session_state[key] = text.encoding or ""
     st.selectbox(
         _("Encoding") if beside else _("Encoding of {name}").format(name=plain(text.name)),

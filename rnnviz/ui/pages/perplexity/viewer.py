@@ -25,9 +25,11 @@ from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
 
 CHUNK_CHARS = 4_096  # characters of a chunk, on average
-MAX_CHUNKS = 8  # chunks in one answer
+# Chunks in one answer: a browser that asks for more gets the first, and asks again for what it still lacks.
+MAX_CHUNKS = 8
 LISTED_CHARACTERS = 5  # most probable characters listed for a place
 
+# Where a chunk may end: at a space, and in Chinese, which has none, after an ideographic space, 。 or ，
 _NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
 
 
@@ -113,6 +115,7 @@ class ViewerSession:
         begin = index * CHUNK_CHARS
         if index <= 0 or begin >= len(self):
             return min(max(begin, 0), len(self))
+        # Looked for within half a chunk, so a chunk has between half and one and a half times CHUNK_CHARS.
         near = self.record.read("codes", begin, min(begin + CHUNK_CHARS // 2, len(self)))
         for is_break in (near == _NEWLINE, np.isin(near, _SPACES)):
             breaks = np.flatnonzero(is_break)
@@ -123,6 +126,7 @@ class ViewerSession:
     def chunk_of(self, position: int) -> int:
         """The number of the chunk that contains character `position`."""
         index = min(max(position, 0), max(0, len(self) - 1)) // CHUNK_CHARS
+        # A border lies up to half a chunk after index · CHUNK_CHARS: before it is the chunk before.
         return index - 1 if index and self.border(index) > position else index
 
     def answer(
@@ -139,6 +143,7 @@ class ViewerSession:
         extra           further entries of the header
         """
         if ask.fresh:
+            # A browser that holds nothing: the reader's chunk first, then those that a first scroll needs.
             middle = self.chunk_of(self.place)
             chunks = [i for i in (middle, middle + 1, middle - 1) if 0 <= i < self.count]
         else:
@@ -157,9 +162,11 @@ class ViewerSession:
             **extra,
         }
         arrays = self._arrays([(start, stop) for _, start, stop in spans])
+        # Words, colours and curve take more than a chunk: they are sent once, not with every scroll.
         if ask.static != digest:
             header["static"] = dict(static)
             arrays |= curves
+        # Repeated with every answer, as an answer may be lost; the jump's number says whether it is new.
         if self._jump is not None:
             header["jump"] = list(self._jump)
         if ask.at is not None and ask.at < len(self):
@@ -193,6 +200,7 @@ class ViewerSession:
 
     def _passage_cost(self, start: int, stop: int) -> dict[str, Any]:
         """The cost of characters start .. stop − 1 given all before them, in nats a character, by model."""
+        # Two lookups, however long the passage is: `sums` are running sums.
         records = [self.record, *([self.other] if self.other is not None else [])]
         sums = [record.sums([start, stop]) for record in records]
         return {"at": [start, stop], "nats": [float(to - before) / (stop - start) for before, to in sums]}

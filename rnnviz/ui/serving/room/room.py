@@ -128,6 +128,7 @@ class Room:
         self._polls: OrderedDict[str, Poll] = OrderedDict()
         self._current: Poll | None = None
         self._last_number = 0
+        # By phone, its newest stream. Only its identity counts: it tells a phone's second tab from the first.
         self._streams: dict[str, object] = {}
 
     # ---- the stage ----
@@ -242,6 +243,7 @@ class Room:
                 raise Refused(503, "full")
             elsewhere = phone in self._streams
             self._streams[phone] = stream
+        # The older stream hears the bell, finds that it is not the newest any more, and ends.
         if elsewhere:
             self.phones.ring()
         self._advance_edition()
@@ -268,6 +270,8 @@ class Room:
             poll = self._current
             if type(number) is not int or type(answer) is not int:  # isinstance would take True for 1
                 raise Refused(400, "invalid")
+            # Numbers only grow: one up to the last was asked here, and has closed unless it is current. A
+            # higher one is no question of this room.
             if self.closed or not 0 < number <= self._last_number:
                 raise Refused(404, "unknown")
             if poll is None or poll.number != number or poll.revealed:
@@ -324,6 +328,8 @@ class Room:
         self._advance_edition()
 
     def _advance_edition(self) -> None:
+        # Counted before the bell: the poll that it wakes answers with the new number. With the old one, the
+        # stage's next poll would be answered at once, with the same state again.
         with self._lock:
             self.edition += 1
         self.stage.ring()
