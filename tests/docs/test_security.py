@@ -46,7 +46,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "tracebacks go to the terminal": ["ui/shell/test_main.py::test_unexpected_error_shows_no_traceback"],
     "escaped before they are HTML": [
-        "ui/pages/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
+        "ui/pages/test_perplexity_sections.py::test_html_in_a_name_or_a_text_stays_text_in_every_section",
         "notebook/test_html_repr.py::test_a_model_shows_its_card",
         "browser/test_viewer.py::test_text_is_shown_unchanged",
         "browser/test_address.py::test_markup_stays_text_and_damaged_text_is_noted",

@@ -326,17 +326,11 @@ def test_matches_sentences_have_the_counts() -> None:
     shown_values = {
         name: value.value if isinstance(value, Number) else value for name, value in values.items()
     }
-    assert (shown_values["share"], shown_values["everywhere"], shown_values["anywhere"]) == pytest.approx(
-        (0.03, 0.02, 1.0)
-    )
-    assert (shown_values["passage"], shown_values["ending"]) == ("b⏎·c", "·c")
-    assert (shown_values["inside"], shown_values["ends"], shown_values["first"], shown_values["copies"]) == (
-        1,
-        1,
-        300,
-        2,
-    )
-    assert [shown_values[name] for name in ("own", "theirs", "a", "b", "c", "d")] == [1, 9, 1, 4, 1, 5]
+    expected = {
+        "share": 0.03, "everywhere": 0.02, "anywhere": 1.0, "passage": "b⏎·c", "ending": "·c", "inside": 1,
+        "ends": 1, "first": 300, "copies": 2, "own": 1, "theirs": 9, "a": 1, "b": 4, "c": 1, "d": 5,
+    }  # fmt: skip
+    assert {name: shown_values[name] for name in expected} == pytest.approx(expected)
     assert describe(values["units"], "en") == "0 to 2"
     (row,) = MATCHES.table().rows
     assert [value.value for value in row[:3] if isinstance(value, Number)] == [70, 2, 4]

@@ -50,13 +50,6 @@ def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
         yield socket
 
 
-def is_refused(token: str, **headers: str) -> bool:
-    """Whether no connection is made: nothing that comes over it is waited for."""
-    with pytest.raises(WebSocketDisconnect), connected(token, **headers):
-        return False
-    return True
-
-
 def answer(socket: WebSocketTestSession, **ask: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     socket.send_text(json.dumps({"client": "b", "seq": 1, "static": "d", **ask}))
     return unpack(socket.receive_bytes())
@@ -135,7 +128,8 @@ def test_failed_answer_is_left_to_the_page(
 def test_connection_needs_the_token_and_a_living_session() -> None:
     state = {"link": served_socket()}  # a session's state alone holds it
     token = state["link"].token
-    assert is_refused("another")
+    with pytest.raises(WebSocketDisconnect), connected("another"):
+        pass  # refused at once: nothing that comes over it is waited for
     with connected(token) as socket:
         answer(socket, text="here")
         del state
@@ -229,7 +223,8 @@ def test_view_limits_its_open_connections(live: ViewSocket) -> None:
     with ExitStack() as stack:
         for _ in range(view_socket.MAX_CONNECTIONS):
             stack.enter_context(connected(live.token))
-        assert is_refused(live.token)
+        with pytest.raises(WebSocketDisconnect), connected(live.token):
+            pass
     assert live.connections == 0
     with connected(live.token) as socket:
         assert answer(socket, text="again")[0]["length"] == 5
