@@ -4,7 +4,7 @@
 import { unpack } from "../ui/browser/static/compressed_text.js";
 
 /** @import { Arrival } from "../ui/pages/explore/static/types" */
-/** @import { Ask, Made } from "./types" */
+/** @import { Ask, PageModel } from "./types" */
 
 const BOOKMARKED = ["text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows"];
 const ORDERS = ["steady", "alike", "index"];
@@ -18,7 +18,7 @@ const whole = (value) => (/^\d{1,9}$/.test(value ?? "") ? Number(value) : null);
 
 /**
  * The view of an address on a network: its text (null without one), the part of an ask, and what the view restores.
- * @param {URLSearchParams} query @param {Made["fixed"]} fixed
+ * @param {URLSearchParams} query @param {PageModel["fixed"]} fixed
  * @returns {Promise<{ text: string | null, looks: Ask, arrival: Arrival }>}
  */
 export async function arrive(query, { quantities, layers, units, first, words }) {

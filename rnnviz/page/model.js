@@ -4,7 +4,7 @@ import { Answers } from "./answers.js";
 import { Network } from "./engine.js";
 import { Counts } from "./ngram.js";
 
-/** @import { Arrays, Level, Made, Tensors } from "./types" */
+/** @import { Arrays, Level, PageModel, Tensors } from "./types" */
 
 /** The arrays whose names begin with `kind`, by the rest of the name. @param {Arrays} arrays @param {string} kind */
 const named = (arrays, kind) =>
@@ -14,7 +14,7 @@ const named = (arrays, kind) =>
     ),
   );
 
-/** @param {Made} made @param {Tensors} tensors @param {Arrays} arrays @returns {Answers} */
+/** @param {PageModel} made @param {Tensors} tensors @param {Arrays} arrays @returns {Answers} */
 export function answers(made, tensors, arrays) {
   /** @type {Record<string, Record<string, unknown>>} */
   const levels = {};
@@ -26,5 +26,5 @@ export function answers(made, tensors, arrays) {
   const network = new Network(made.config, tensors);
   const counts = tables.length ? new Counts(network.V, tables) : null;
   const parts = { rows: named(arrays, "rows:"), reach: named(arrays, "reach:") };
-  return new Answers(/** @type {Made} */ ({ ...made, ...parts }), network, counts);
+  return new Answers(/** @type {PageModel} */ ({ ...made, ...parts }), network, counts);
 }

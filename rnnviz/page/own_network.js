@@ -4,7 +4,7 @@
 import { Network, Reading, write } from "./engine.js";
 import { alike, reach, steady } from "./row_orders.js";
 
-/** @import { Arrays, Description, Look, Made, Tensors } from "./types" */
+/** @import { Arrays, Description, Look, PageModel, Tensors } from "./types" */
 
 const REFERENCE_CHARS = 400; // of the text that the network writes, on which its units are ordered
 const UNICODE_SCALAR_VALUES = 0x110000 - 0x800;
@@ -23,8 +23,8 @@ function uniform(seed) {
 /**
  * What the engine knows of a network beside its weights, and the arrays of its rows.
  * @param {string} name @param {Description} description @param {Tensors} tensors
- * @param {Made} other another network's, in the page's language @param {Look} look
- * @returns {{ made: Made, arrays: Arrays }}
+ * @param {PageModel} other another network's, in the page's language @param {Look} look
+ * @returns {{ model: PageModel, arrays: Arrays }}
  */
 export function describe(name, { config, symbols, normaliser, card }, tensors, other, look) {
   const { cell, activation, layers, hidden_size: H, vocabulary_size: V } = config;
@@ -87,7 +87,15 @@ export function describe(name, { config, symbols, normaliser, card }, tensors, o
   const opening =
     typeof card.example === "string" && card.example.trim() ? card.example : fixed.examples[0].text;
   return {
-    made: { ...other, fixed, digest, opening, config, normaliser: look.normalisers[normaliser], unknownCost },
+    model: {
+      ...other,
+      fixed,
+      digest,
+      opening,
+      config,
+      normaliser: look.normalisers[normaliser],
+      unknownCost,
+    },
     arrays,
   };
 }

@@ -9,7 +9,7 @@
 
 import { address } from "../ui/browser/static/address.js";
 import { button, make, options, put, still } from "../ui/browser/static/dom.js";
-import { sayer } from "../ui/browser/static/messages.js";
+import { makePhrase } from "../ui/browser/static/messages.js";
 import { unpack } from "../ui/browser/static/payload.js";
 import { again, mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
@@ -21,7 +21,7 @@ import { Reader } from "./reader.js";
 import { FileError, readNetwork } from "./safetensors.js";
 
 /** @import { Fixed } from "../ui/pages/explore/static/types" */
-/** @import { Ask, Description, Index, Look, Made, Tensors, Told } from "./types" */
+/** @import { Ask, Description, Index, Look, PageModel, Tensors, PageAnswer } from "./types" */
 
 const OTHER_LANGUAGE = /** @type {const} */ ({ en: "zh", zh: "en" });
 const OWN = ""; // the choice of a file, among the networks' names
@@ -40,7 +40,7 @@ class Page {
   name = ""; // of the chosen network
   /** @type {"en" | "zh"} */
   language = "en";
-  /** @type {Promise<{ made: Made, reader: Reader }>} the chosen network, once it is here */
+  /** @type {Promise<{ model: PageModel, reader: Reader }>} the chosen network, once it is here */
   network;
   /** @type {Ask | null} the newest ask, until it is answered */
   newest = null;
@@ -53,12 +53,12 @@ class Page {
   incomplete = false; // whether the view shows the opening
   complete = () => {}; // called with each answer that holds all of a network
   /** @type {Map<string, { description: Description, tensors: Tensors }>} the reader's files, by name */
-  own = new Map();
+  ownFiles = new Map();
   /** The network that the view shows, with its language. @type {Pick<Page, "name" | "language" | "network"> | null} */
-  shown = null;
+  displayed = null;
   touched = false; // whether the reader has done anything
-  /** @type {ReturnType<typeof sayer>} */
-  sentence;
+  /** @type {ReturnType<typeof makePhrase>} */
+  phrase;
 
   /** @param {Index} index @param {Look} look */
   constructor(index, look) {
@@ -95,11 +95,11 @@ class Page {
     this.view.link.send = (ask) =>
       void this.answer(/** @type {Ask} */ (ask)).catch((error) => this.fail(error));
     address?.join("page", () => ({
-      model: this.name === index.first[this.language] || this.own.has(this.name) ? null : this.name,
+      model: this.name === index.first[this.language] || this.ownFiles.has(this.name) ? null : this.name,
       lang: this.language === preferred(index) ? null : this.language,
     }));
-    window.addEventListener("popstate", () => this.arrived());
-    for (const kind of ["pointerdown", "keydown"])
+    window.addEventListener("popstate", () => this.followAddress());
+    for (const kind of ["pointerdown", "keydown", "beforeinput"])
       window.addEventListener(kind, (event) => this.touch(event), true);
     window.addEventListener("dragover", (event) => event.preventDefault());
     window.addEventListener("drop", (event) => {
@@ -112,12 +112,12 @@ class Page {
 
   /** Begin with what the address says; without anything, with the opening, which is typed once more. */
   async begin() {
-    this.choose(...this.wanted());
+    this.choose(...this.readAddress());
     const opens = !isBookmark(query()) && this.name === this.index.first[this.language];
     if (opens) {
       const { header, arrays } = unpack(await read(this.index.openings[this.language]));
       this.arrives = this.isNew = false;
-      this.hear({ header: { ...header, static: this.coloured(header.static) }, arrays: { ...arrays } });
+      this.takeAnswer({ header: { ...header, static: this.coloured(header.static) }, arrays: { ...arrays } });
       this.incomplete = true;
     }
     const complete = new Promise((resolve) => {
@@ -144,18 +144,18 @@ class Page {
     this.file.value = "";
     const name = file.name.replace(/\.safetensors$/, "");
     try {
-      this.own.set(name, readNetwork(new Uint8Array(await file.arrayBuffer())));
+      this.ownFiles.set(name, readNetwork(new Uint8Array(await file.arrayBuffer())));
     } catch (error) {
       if (!(error instanceof FileError)) return this.fail(error);
-      const reason = this.sentence(error.reason, error.values);
-      return this.tell(this.sentence("file.refused", { file: file.name, reason }));
+      const reason = this.phrase(error.reason, error.values);
+      return this.showAlert(this.phrase("file.refused", { file: file.name, reason }));
     }
     if (name === this.name) this.name = OWN; // another file of the same name
     this.choose(name);
   }
 
   /** The network and the language of the address. @returns {[string, "en" | "zh"]} */
-  wanted() {
+  readAddress() {
     const { networks, first, openings } = this.index;
     const asked = /** @type {"en" | "zh"} */ (query().get("lang"));
     const language = asked in openings ? asked : preferred(this.index);
@@ -164,8 +164,8 @@ class Page {
   }
 
   /** Back or Forward: show what the address says now. */
-  arrived() {
-    const [name, language] = this.wanted();
+  followAddress() {
+    const [name, language] = this.readAddress();
     this.arrives = true;
     this.open(name, language);
     this.view.link.ask();
@@ -173,7 +173,7 @@ class Page {
 
   /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */
   choose(name, language = this.language) {
-    if (this.name) address?.turn();
+    if (this.name) address?.beginEntry();
     this.open(name, language);
     if (this.view.editor) this.view.link.ask();
   }
@@ -191,21 +191,23 @@ class Page {
   /** @param {string} name @param {"en" | "zh"} language */
   async load(name, language) {
     this.wait();
-    const own = this.own.get(name);
+    const own = this.ownFiles.get(name);
     const { weights, data, fixed } = this.index.networks[own ? this.index.first[language] : name];
     const header = json(await read(fixed[language]));
     const shipped = { ...header, fixed: this.coloured(header.fixed) };
-    const { made, arrays, tensors } = own
+    const { model, arrays, tensors } = own
       ? { ...describe(name, own.description, own.tensors, shipped, this.look), tensors: own.tensors }
       : {
-          made: shipped,
+          model: shipped,
           tensors: await read(weights).then((bytes) => readNetwork(bytes).tensors),
           arrays: await read(data).then((bytes) => unpack(bytes).arrays),
         };
-    const hear = (/** @type {Told} */ told) => this.hear(told);
+    const takeAnswer = (/** @type {PageAnswer} */ answer) => {
+      if (this.name === name && this.language === language) this.takeAnswer(answer); // else another was chosen meanwhile
+    };
     const progress = (/** @type {number} */ done, /** @type {number} */ length) => this.wait(done / length);
-    const reader = new Reader(answers(made, tensors, arrays), hear, progress);
-    return { made, reader };
+    const reader = new Reader(answers(model, tensors, arrays), takeAnswer, progress);
+    return { model, reader };
   }
 
   /** Show that something takes its time. @param {number} [share] of it that is done */
@@ -230,15 +232,15 @@ class Page {
     this.newest = ask;
     if (ask.model) this.open(ask.model, this.language);
     const { network } = this;
-    const { made, reader } = await network;
+    const { model, reader } = await network;
     if (this.newest !== ask || this.network !== network) return;
     // The opening has but the first rows and a part of the network's numbers: the first answer replaces it.
     const whole = this.incomplete && { base: 0, static: "" };
     this.incomplete = false;
-    await reader.ask({ ...ask, ...whole, ...(await this.afresh(made, ask)) });
+    await reader.ask({ ...ask, ...whole, ...(await this.afresh(model, ask)) });
   }
 
-  /** What an ask needs beside its own values, where the view holds nothing of this network. @param {Made} made @param {Ask} ask */
+  /** What an ask needs beside its own values, where the view holds nothing of this network. @param {PageModel} model @param {Ask} ask */
   async afresh({ fixed }, ask) {
     const { view, isNew } = this;
     const arrival = this.arrives ? await arrive(query(), fixed) : null;
@@ -252,48 +254,48 @@ class Page {
     return { ...looks, fresh: true, base: 0, static: "", text, extra };
   }
 
-  /** Say what has gone wrong; "" takes it back. @param {string} sentence */
-  tell(sentence) {
-    put(this.alert, sentence);
-    this.alert.hidden = !sentence;
+  /** Say what has gone wrong; "" takes it back. @param {string} message */
+  showAlert(message) {
+    put(this.alert, message);
+    this.alert.hidden = !message;
   }
 
   /** Say an error; the network that the view shows stays. @param {unknown} error */
   fail(error) {
-    const { name, sentence, shown } = this;
+    const { name, phrase, displayed } = this;
     const message = error instanceof Error ? error.message : String(error);
     this.bar.hidden = true;
-    this.tell(
-      sentence?.("page.missing", { name, error: message }) ?? `${document.body.dataset.failed} ${message}`,
+    this.showAlert(
+      phrase?.("page.missing", { name, error: message }) ?? `${document.body.dataset.failed} ${message}`,
     );
-    Object.assign(this, shown, { isNew: false });
+    Object.assign(this, displayed, { isNew: false });
     this.select.value = this.name;
   }
 
-  /** @param {Told} told */
-  hear(told) {
+  /** @param {PageAnswer} answer */
+  takeAnswer(answer) {
     const { bar, view, turn, select, note } = this;
     view.link.long = false;
     bar.hidden = true;
-    if (told.header.static) {
-      const { words, titles, notes, model } = told.header.static;
-      this.sentence = sayer(words);
+    if (answer.header.static) {
+      const { words, titles, notes, model } = answer.header.static;
+      this.phrase = makePhrase(words);
       /** @type {[string, string][]} */
-      const own = Array.from(this.own.keys(), (name) => [name, name]);
-      options(select, [...Object.entries(titles), ...own, [OWN, this.sentence("page.own")]], model);
-      select.ariaLabel = this.sentence("page.network");
+      const own = Array.from(this.ownFiles.keys(), (name) => [name, name]);
+      options(select, [...Object.entries(titles), ...own, [OWN, this.phrase("page.own")]], model);
+      select.ariaLabel = this.phrase("page.network");
       put(note, notes[model] ?? "");
-      put(this.link, this.sentence("page.documentation"));
-      put(turn, this.sentence("page.language"));
+      put(this.link, this.phrase("page.documentation"));
+      put(turn, this.phrase("page.language"));
       turn.hidden = Object.keys(this.index.openings).length < 2;
       document.title = `${titles[model] ?? model} · rnnviz`;
     }
-    this.tell("");
-    view.hear(/** @type {any} */ (told));
-    if (told.header.static && !this.incomplete) this.complete();
+    this.showAlert("");
+    view.takeAnswer(/** @type {any} */ (answer));
+    if (answer.header.static && !this.incomplete) this.complete();
     const { name, language, network } = this;
-    this.shown = { name, language, network };
-    address?.read(Object.fromEntries(query()), ++this.arrivals);
+    this.displayed = { name, language, network };
+    address?.releaseWrites(Object.fromEntries(query()), ++this.arrivals);
   }
 }
 

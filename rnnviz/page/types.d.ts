@@ -50,7 +50,7 @@ export interface Level {
 }
 
 /** All data of the engine, except the weights. */
-export interface Made {
+export interface PageModel {
   fixed: Fixed;
   digest: string;
   opening: string;
@@ -113,13 +113,13 @@ export interface BrowserRows {
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
 
 /** The bits by which the cost of character `at` rises without each of those before it. */
-export interface Left {
+export interface WhyBits {
   at: number;
   bits: Float32Array;
 }
 
 /** An answer to the view. */
-export interface Told {
+export interface PageAnswer {
   header: Answer;
   arrays: Arrays;
 }

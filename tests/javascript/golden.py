@@ -85,7 +85,7 @@ def write(folder: Path) -> None:
         header, arrays = network_header(network, yardstick), network_arrays(network, yardstick)
         digest = header["digest"]
         session = LiveSession(network, yardstick, temperature=START_TEMPERATURE, static=({}, digest))
-        blocks = [pack({"made": header}, arrays)]
+        blocks = [pack({"model": header}, arrays)]
         for n, asked in enumerate(ASKS):
             # Some views hold what was answered before, some hold nothing.
             ask = {

@@ -38,7 +38,7 @@ const look = json("look.json");
 /** A network of the page: what it is made of, with the colours that the page's script has. @param {string} file */
 function network(file) {
   const { header, arrays } = unpack(blocks(file)[0]);
-  const { made } = header;
+  const { model: made } = header;
   for (const theme of ["light", "dark"])
     Object.assign(made.fixed.themes[theme], { ...look.colours[theme], ...made.fixed.themes[theme] });
   const bytes = new Uint8Array(readFileSync(join(folder, file.replace(".golden", ".safetensors"))));
@@ -138,7 +138,7 @@ test("a text that is given up half-way leaves no trace", () => {
   const [one, other] = [answers(made, tensors, arrays), answers(made, tensors, arrays)];
   const [first, second] = [{ text: "The Time Traveller" }, { text: "The Time Machine", base: 1, unit: 2 }];
   assert.deepEqual(one.answer(first), other.answer(first));
-  const steps = one.reading.steps(one.text({ text: "The Time Machine stood still" }).ids);
+  const steps = one.reading.steps(one.readAsk({ text: "The Time Machine stood still" }).ids);
   for (let n = 0; n < 9; n++) steps.next();
   assert.deepEqual(one.answer(second), other.answer(second));
 });
@@ -211,15 +211,15 @@ for (const file of files)
       "quantities",
       "usual",
     ]))
-      assert.deepEqual(own.made.fixed[name], made.fixed[name], name);
-    assert.deepEqual(own.made.normaliser, made.normaliser);
-    assert.ok(Math.abs(own.made.unknownCost - made.unknownCost) < 1e-12);
+      assert.deepEqual(own.model.fixed[name], made.fixed[name], name);
+    assert.deepEqual(own.model.normaliser, made.normaliser);
+    assert.ok(Math.abs(own.model.unknownCost - made.unknownCost) < 1e-12);
     const { light } = /** @type {any} */ (made.fixed.themes);
-    assert.deepEqual(/** @type {any} */ (own.made.fixed.themes).light.figure, light.figure);
+    assert.deepEqual(/** @type {any} */ (own.model.fixed.themes).light.figure, light.figure);
     const rows = Object.keys(arrays).filter((name) => name.startsWith("rows:") || name.startsWith("reach:"));
     assert.deepEqual(Object.keys(own.arrays).sort(), rows.sort());
     for (const name of rows) assert.equal(own.arrays[name].length, arrays[name].length, name);
-    const { header } = answers(own.made, tensors, own.arrays).answer({ text: "The Time", order: "alike" });
+    const { header } = answers(own.model, tensors, own.arrays).answer({ text: "The Time", order: "alike" });
     const whole = answers(made, tensors, arrays).answer({ text: "The Time" }).header;
     assert.deepEqual(header.numbers, whole.numbers);
   });
