@@ -18,14 +18,16 @@ from tests.support.models import TEXT
 def file(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the tiny LSTM."""
     page_file = tmp_path_factory.mktemp("page") / "page.html"
-    page_file.write_text(build.page(checkpoint.read_info(models_folder / "tiny-lstm.safetensors")), "utf-8")
+    page_file.write_text(
+        build.single_file(checkpoint.read_info(models_folder / "tiny-lstm.safetensors")), "utf-8"
+    )
     return page_file
 
 
 @pytest.fixture
 def alone(page: Page, file: Path) -> Live:
     """The live view on that page."""
-    return Live(page, f"{file.as_uri()}?")
+    return Live(page, f"{file.as_uri()}?text=The+Time")
 
 
 def test_page_reads_text_as_core_does(alone: Live, models_folder: Path) -> None:

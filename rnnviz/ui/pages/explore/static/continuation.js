@@ -20,6 +20,7 @@ export class Continuation {
   runs = 0; // continuations written so far, which number the undo steps
   keyed = false; // whether a key asked for them, not a pointer
   replaying = false;
+  replayed = ""; // the text of the replay
 
   /** @param {View} view @param {Phrase} phrase */
   constructor(view, phrase) {
@@ -99,7 +100,7 @@ export class Continuation {
     this.appending = false;
     this.at = 0;
     this.replaying = true;
-    this.queue = text;
+    this.queue = this.replayed = text;
     put(this.again, this.phrase("writing"));
     this.view.pin = null;
   }
@@ -164,7 +165,10 @@ export class Continuation {
     if (this.panel.matches(":focus-within")) this.branch.focus();
     const { queue, replaying } = this;
     this.queue = "";
-    if (replaying && queue) this.insert(queue); // a stopped replay restores the whole text
+    const { text } = this.view.editor;
+    const written = this.replayed.slice(0, this.replayed.length - queue.length);
+    // A stopped replay restores the whole text, unless another text has come in its place.
+    if (replaying && queue && (text === written || (written && text.startsWith(written)))) this.insert(queue);
     this.replaying = false;
     put(this.again, this.phrase("replay"));
     this.askedCount = 0;
