@@ -96,7 +96,7 @@ def is_number(value: ast.expr) -> bool:
 
 def bare_numbers(tree: ast.Module) -> list[str]:
     """Constants of a module that hold a number and have one word."""
-    found = []
+    constants = []
     for node in tree.body:
         targets = (
             node.targets
@@ -107,8 +107,8 @@ def bare_numbers(tree: ast.Module) -> list[str]:
         )
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         if names and names[0].isupper() and node.value is not None and is_number(node.value):
-            found += [name for name in names if "_" not in name.strip("_") and name not in WORD_ENOUGH]
-    return found
+            constants += [name for name in names if "_" not in name.strip("_") and name not in WORD_ENOUGH]
+    return constants
 
 
 def repeated_classes() -> dict[str, list[str]]:
