@@ -1,6 +1,5 @@
 """The jobs of the Perplexity page, without a page: cancelled at any time, they leave nothing."""
 
-import tempfile
 from pathlib import Path
 from threading import Event
 
@@ -24,9 +23,6 @@ LATIN = InputText("a.txt", "digest", data=WORDS.encode("cp1252"))
 @pytest.fixture
 def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     """A model that knows its training text. Texts are read as if they were a thousand times as long."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr("rnnviz.text.decoding.CHUNK_BYTES", 200)
     for stretch in (
         "rnnviz.scoring.column_files.STRETCH_CHARS",
