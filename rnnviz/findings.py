@@ -287,7 +287,7 @@ class Reported(Finding):
         return pictures
 
 
-def stacked(tables: Sequence[Table]) -> Table:
+def stack_tables(tables: Sequence[Table]) -> Table:
     """The rows of several findings under the first one's columns; a cell that a row lacks stays empty."""
     columns = tables[0].columns
     rows: list[list[Value]] = []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rnnviz import sentences
-from rnnviz.findings import Number, Sentence, Table, count, one_row, stacked, words
+from rnnviz.findings import Number, Sentence, Table, count, one_row, stack_tables, words
 from rnnviz.sentences import catalogue, describe, format_number
 
 ROOT = Path(sentences.__file__).parent
@@ -116,4 +116,4 @@ def test_rows_stack_under_the_columns_of_the_first() -> None:
     best = [(Sentence("head.best", {"n": n}), Number(n / 10)) for n in (1, 2)]  # one code, two columns
     first = one_row((Sentence("head.target"), "quotes"), *best)
     other = Table([Sentence("head.target")], [["digit"]])
-    assert stacked([first, other]).rows == [["quotes", Number(0.1), Number(0.2)], ["digit", None, None]]
+    assert stack_tables([first, other]).rows == [["quotes", Number(0.1), Number(0.2)], ["digit", None, None]]

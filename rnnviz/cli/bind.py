@@ -120,7 +120,7 @@ def add_command(commands: Any, function: Callable[..., int | None]) -> argparse.
         try:
             return function(
                 **{
-                    parameter.name: _parsed_value(parameter.name, hints[parameter.name], namespace)
+                    parameter.name: _parse_value(parameter.name, hints[parameter.name], namespace)
                     for parameter in parameters
                 }
             )
@@ -142,13 +142,13 @@ def _add_field_options(parser: argparse.ArgumentParser, field_options: FieldOpti
     parser.set_defaults(**dict.fromkeys(field_options.settings))
 
 
-def _parsed_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
+def _parse_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
     """The value given for a parameter or a field. Raises ConfigError for a number that is too low."""
     option, bare = _split_hint(kind)
     if isinstance(bare, type) and is_dataclass(bare):
         hints = get_type_hints(bare, include_extras=True)
         field_values = {
-            field.name: _parsed_value(field.name, hints[field.name], namespace) for field in fields(bare)
+            field.name: _parse_value(field.name, hints[field.name], namespace) for field in fields(bare)
         }
         # An optional dataclass of which no option was given is None, not one of defaults.
         is_given = any(value is not None for value in field_values.values())

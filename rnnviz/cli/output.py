@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 import rnnviz
 from rnnviz.cli.bind import ExclusiveGroup, Help
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.findings import Finding, Number, Sentence, stacked
+from rnnviz.findings import Finding, Number, Sentence, stack_tables
 from rnnviz.networks import engines
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
@@ -294,7 +294,7 @@ def print_findings(
 
 def print_tables(findings: Sequence[Finding]) -> None:
     """Print the tables of findings of one class as one table, if it has rows."""
-    table = stacked([finding.table() for finding in findings])
+    table = stack_tables([finding.table() for finding in findings])
     right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
     if table.rows:
         rows = [[terminal_text(cell) for cell in row] for row in table.rows]

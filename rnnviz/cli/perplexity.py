@@ -297,10 +297,10 @@ def _plan_outputs(output_files: OutputFiles, files: Sequence[str]) -> dict[str, 
     for option, kind in ((output_files.per_character, None), (output_files.html, ".html")):
         paths = [option and option.replace(FILE_PLACEHOLDER, _stem(file)) for file in files]
         for path in filter(None, paths):
-            check_output(path, kind or f".{export.format_of(path)}", *files)
+            check_output(path, kind or f".{export.table_format(path)}", *files)
         outputs.append(paths)
     if output_files.output is not None:
-        check_output(output_files.output, f".{row_table.format_of(output_files.output)}", *files)
+        check_output(output_files.output, f".{row_table.output_format(output_files.output)}", *files)
     output_paths = [path for paths in (*outputs, [output_files.output]) for path in paths if path]
     if repeated := [path for path, n in Counter(map(os.path.abspath, output_paths)).items() if n > 1]:
         raise UsageError(
@@ -327,14 +327,14 @@ def _open_row_table(
     from rnnviz.figures import row_table
 
     columns: row_table.Kinds = {}
-    if row_table.format_of(output) != "jsonl":
+    if row_table.output_format(output) != "jsonl":
         rows = []
         for file in files:
             with contextlib.suppress(RnnvizError):  # reported when it is scored
                 if scoring.format(file) is not None:
                     rows.append(scoring.rows(file))
         columns = row_table.kinds(rows)
-    return row_table.writing(output, columns)
+    return row_table.open_table(output, columns)
 
 
 def _stem(file: str) -> str:

@@ -72,7 +72,7 @@ def _part(trace: Mapping[str, Any], layout: Mapping[str, Any]) -> Iterator[Extre
 
     def at(flat: np.intp) -> tuple[str, ...]:
         where = np.unravel_index(flat, values.shape)
-        return tuple(_named(axis, along[i]) for (axis, along), i in zip(places, where, strict=True))
+        return tuple(_tick_name(axis, along[i]) for (axis, along), i in zip(places, where, strict=True))
 
     low, high = np.nanargmin(values), np.nanargmax(values)
     ends = float(values.flat[low]), float(values.flat[high])
@@ -97,7 +97,7 @@ def _heat_values(trace: Mapping[str, Any]) -> Doubles:
     return np.interp(z, bar["tickvals"], values) if values else z
 
 
-def _named(axis: Mapping[str, Any], value: float) -> str:
+def _tick_name(axis: Mapping[str, Any], value: float) -> str:
     """An axis's name of a value."""
     for tick, text in zip(axis.get("tickvals") or (), axis.get("ticktext") or (), strict=False):
         if tick == value:

@@ -114,10 +114,10 @@ def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
         unit = 10.0 ** math.floor(math.log10((stop - start) / 3))
         step_by = max(s for s in (1, 2, 5) if s * unit <= (stop - start) / 3) * unit
         values = [k * step_by for k in range(math.ceil(start / step_by), math.floor(stop / step_by) + 1)]
-    return values, [written(value) for value in values]
+    return values, [axis_number(value) for value in values]
 
 
-def written(value: float) -> str:
+def axis_number(value: float) -> str:
     """A number in an axis's form: 0.5, 2,000, 3·10⁷, ∞."""
     if math.isinf(value):
         return "∞"
@@ -148,6 +148,6 @@ def colours(theme: Theme) -> tuple[str, str, str, str]:
     return theme.model, theme.ngram, theme.pinned, theme.uniform
 
 
-def escaped(names: Sequence[str]) -> list[str]:
+def escape_names(names: Sequence[str]) -> list[str]:
     """Escaped names from files or texts, because Plotly interprets some HTML in them."""
     return [html.escape(name, quote=False) for name in names]

@@ -33,8 +33,7 @@ from markupsafe import Markup, escape
 
 from rnnviz import sentences
 from rnnviz.errors import ConfigError
-from rnnviz.figures.axes import ticks
-from rnnviz.figures.axes import written as axis_number
+from rnnviz.figures.axes import axis_number, ticks
 from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 from rnnviz.findings import Number
@@ -217,11 +216,11 @@ def markup(path: Path) -> Template:
         undefined=jinja2.StrictUndefined,
     )
     pages.filters["shown"] = printable
-    pages.filters["rounded"] = _rounded
+    pages.filters["rounded"] = _rounded_text
     return pages.get_template(path.name)
 
 
-def _rounded(value: float, digits: int) -> str:
+def _rounded_text(value: float, digits: int) -> str:
     """A number for people; the page has all digits beside it for machines."""
     return format_number(Number(value, digits=digits), DEFAULT)
 
@@ -324,7 +323,7 @@ def per_character(record: Record, target: Target, format: Format | None = None) 
     the path's ending, or CSV. Raises ConfigError for an unknown format or missing pyarrow, ExportError if
     writing fails.
     """
-    write = {"csv": write_csv, "parquet": write_parquet}[format_of(target, format)]
+    write = {"csv": write_csv, "parquet": write_parquet}[table_format(target, format)]
     with files.replacing(target) as file:
         write(file, _characters(record))
 
@@ -392,7 +391,7 @@ def html(record: Record, target: Target, *, translate: Callable[[str], str] = st
             file.write(part.encode("utf-8", "backslashreplace"))
 
 
-def format_of(target: Target, format: str | None = None) -> Format:
+def table_format(target: Target, format: str | None = None) -> Format:
     """The format of a table of characters: `format`, or that of the target's ending. Raises ConfigError for
     another one, and for Parquet without pyarrow.
     """

@@ -145,7 +145,7 @@ def scale(quantity: str, span: str = "tanh") -> ColourScale:
     return themes.GATE
 
 
-def scale_of(trace: Trace) -> ColourScale:
+def trace_scale(trace: Trace) -> ColourScale:
     """The colour scale of a trace's H, in its last layer."""
     read = trace.weights
     return scale("hidden", read.layers[-1].activation if read.cell in KINDS else "tanh")

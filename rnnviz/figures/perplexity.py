@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.figures.axes import Figure, axis, layout, line, log_axis, written
+from rnnviz.figures.axes import Figure, axis, axis_number, layout, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.scoring.breakdown import Curve
 
@@ -63,7 +63,7 @@ def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyon
 def _mark(cut: Beyond, order: int, length: int, theme: Theme) -> Figure:
     """An arrow at the frame's edge with the value there; each mark of one side has its own row."""
     is_left = cut.position < length / 2
-    arrow, number = "▲" if cut.above else "▼", written(cut.value)
+    arrow, number = "▲" if cut.above else "▼", axis_number(cut.value)
     return {
         "text": f"{arrow} {number}" if is_left else f"{number} {arrow}",
         "x": cut.position,

@@ -13,7 +13,7 @@ from rnnviz.figures.axes import (
     axis,
     characters,
     colours,
-    escaped,
+    escape_names,
     layout,
     legend,
     level,
@@ -104,7 +104,7 @@ def _bars(picture: Bars, translate: Translate, theme: Theme) -> Figure:
     low, high = float(min(ends)), float(max(ends) if last is None else last)
     room = 0.03 * (high - low or 1.0)
     return {
-        "data": [_ranked(heights, start, whiskers, picture.chosen, theme)],
+        "data": [_ranking_bars(heights, start, whiskers, picture.chosen, theme)],
         "layout": layout(
             theme,
             axis(
@@ -118,14 +118,14 @@ def _bars(picture: Bars, translate: Translate, theme: Theme) -> Figure:
                 for n, value in enumerate(values)
             ],
             annotations=[
-                _named(f"{translate(name)} {value:.3f}", value, n, low + (high - low) / 2, theme)
+                _level_name(f"{translate(name)} {value:.3f}", value, n, low + (high - low) / 2, theme)
                 for n, (name, value) in enumerate(picture.levels)
             ],
         ),
     }
 
 
-def _ranked(
+def _ranking_bars(
     heights: Doubles, start: float, whiskers: Doubles | None, chosen: int | None, theme: Theme
 ) -> Figure:
     """The bars of a ranking."""
@@ -151,7 +151,7 @@ def _listing(theme: Theme, names: Sequence[str], **settings: Any) -> Figure:
         range=ends,
         showgrid=False,
         tickvals=ticks,
-        ticktext=escaped(names),
+        ticktext=escape_names(names),
         ticklabeloverflow="allow",  # every label fits; else Plotly measures each in turn
         **settings,
     )
@@ -161,7 +161,7 @@ def _colour(n: int, theme: Theme) -> str:
     return (theme.actual, theme.pinned, theme.text, theme.muted)[n % 4]
 
 
-def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
+def _level_name(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
     """A level's name above the frame, one row each, on the side with room."""
     return {
         "text": html.escape(text, quote=False),
@@ -246,7 +246,10 @@ def _heat(picture: Heat, translate: Translate, theme: Theme, ends: Sequence[str]
     def ticks(name: str, length: int) -> Figure:
         if name == "y" and names is not None:
             labelled = list(range(0, len(names), -(-len(names) // MAX_ROW_NAMES)))
-            return {"tickvals": labelled, "ticktext": escaped([translate(names[row]) for row in labelled])}
+            return {
+                "tickvals": labelled,
+                "ticktext": escape_names([translate(names[row]) for row in labelled]),
+            }
         return characters(length) if name in picture.places else {}
 
     middle = (scale.low + scale.high) / 2
@@ -262,7 +265,7 @@ def _heat(picture: Heat, translate: Translate, theme: Theme, ends: Sequence[str]
             "thickness": 9,
             "outlinewidth": 0,
             "tickvals": [0, (COLOUR_LEVELS - 1) / 2, COLOUR_LEVELS - 1],
-            "ticktext": escaped(
+            "ticktext": escape_names(
                 ends or [f"{value:g}".replace("-", "−") for value in (scale.low, middle, scale.high)]
             ),
             "tickfont": {"color": theme.muted, "size": 11},

@@ -48,7 +48,7 @@ COLUMNS = {
 
 PREFIX = "rnnviz_"
 
-MOST_COLUMNS = 1000
+MAX_OWN_COLUMNS = 1000
 """The rows' own columns, at most, in Parquet and CSV."""
 
 JSON = "json"  # the type of a column with mixed or nested values
@@ -58,7 +58,7 @@ Kinds = dict[str, Any]
 """The rows' own columns by name, each with a type: the name of a pyarrow type, a pyarrow type, or JSON."""
 
 
-def format_of(target: str) -> Format:
+def output_format(target: str) -> Format:
     """The format of an output, by its ending. Raises ConfigError for an unknown ending, or without
     pyarrow.
     """
@@ -77,25 +77,25 @@ def kinds(row_files: Iterable[RowFile]) -> Kinds:
     """The own columns of files' rows, with their types. Reads JSON Lines to their end, as any line may add a
     column.
 
-    Raises ConfigError for more columns than MOST_COLUMNS.
+    Raises ConfigError for more columns than MAX_OWN_COLUMNS.
     """
     column_kinds: Kinds = {}
     for file in row_files:
-        for name, kind in _kinds_of(file):
+        for name, kind in _column_kinds(file):
             if kind is not None and column_kinds.get(name) not in (None, kind):
                 both = {column_kinds[name], kind}
                 kind = "float64" if both == {"int64", "float64"} else JSON
             column_kinds[name] = kind if kind is not None else column_kinds.get(name)
-            if len(column_kinds) > MOST_COLUMNS:
+            if len(column_kinds) > MAX_OWN_COLUMNS:
                 raise ConfigError(
                     "the rows of {name} have more than {most:,} columns; write them as .jsonl",
                     name=file.name,
-                    most=MOST_COLUMNS,
+                    most=MAX_OWN_COLUMNS,
                 )
     return {name: kind or "string" for name, kind in column_kinds.items()}
 
 
-def _kinds_of(file: RowFile) -> Iterable[tuple[str, Any]]:
+def _column_kinds(file: RowFile) -> Iterable[tuple[str, Any]]:
     """Names and types, with repetitions; None for a null."""
     if isinstance(file, Parquet):
         yield from ((field.name, field.type) for field in file.schema)
@@ -188,16 +188,16 @@ class RowTable:
         if kind == JSON:
             values = [None if value is None else _json(value) for value in values]
         if arrow_type == pa.string():
-            values = [_sound(value) for value in values]
+            values = [_escape_surrogates(value) for value in values]
         elif arrow_type == pa.float64():
             values = [None if value is None else float(value) for value in values]
         return pa.array(values, arrow_type)
 
 
 @contextmanager
-def writing(target: str, row_kinds: Kinds) -> Iterator[RowTable]:
+def open_table(target: str, row_kinds: Kinds) -> Iterator[RowTable]:
     """A table at a path, which gets its new content once all of it is written. Raises ExportError."""
-    with files.replacing(target) as file, closing(RowTable(file, format_of(target), row_kinds)) as table:
+    with files.replacing(target) as file, closing(RowTable(file, output_format(target), row_kinds)) as table:
         yield table
 
 
@@ -216,24 +216,24 @@ def _dicts(batch: Any) -> list[dict[str, Any]]:
 def _values(score: RowScore, name: str) -> tuple[Any, ...]:
     """A row's figures, in the order of COLUMNS; None for a missing value, or one beyond float64."""
     return (
-        _sound(name),
+        _escape_surrogates(name),
         score.row,
         score.characters,
         score.unknown,
         score.nll if score.fault is None else None,
-        _finite(score.perplexity),
+        _finite_or_none(score.perplexity),
         score.words,
-        _finite(score.word_perplexity),
+        _finite_or_none(score.word_perplexity),
         score.given_characters,
         None if score.fault is None else str(score.fault),
     )
 
 
-def _finite(value: float | None) -> float | None:
+def _finite_or_none(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _sound(value: Any) -> Any:
+def _escape_surrogates(value: Any) -> Any:
     """A text with half surrogates escaped, which no file could hold."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")

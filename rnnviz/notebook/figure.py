@@ -49,7 +49,7 @@ def trace(read: Trace) -> dict[str, Any]:
         return {"kind": "empty", "said": repr(read)}
     layer = read.hidden.shape[1] - 1
     last_part = read[max(0, len(read) - live.MAX_COLUMNS) :]
-    scale = live.scale_of(read)
+    scale = live.trace_scale(read)
     anchors = scale.anchors(LIGHT)
     values = last_part.hidden[:, layer].T  # (H, n)
     colours = ramp(LIGHT.surprisal, 32)
@@ -145,7 +145,7 @@ def figure(result: object, panel: str = "") -> Any:
         raise ConfigError("a figure needs Plotly: {command}", command=install("notebook")) from None
     pictures: dict[str, tuple[str, Picture]] = {}
     if isinstance(result, Trace) and len(result):
-        states, scale = result.hidden[:, -1], live.scale_of(result)
+        states, scale = result.hidden[:, -1], live.trace_scale(result)
         values = states[:, live.seriate(states)].T
         heat = Heat(
             values, (scale.kind, scale.low, scale.high), "character", "units, similar ones side by side"

@@ -79,7 +79,7 @@ class Live(anywidget.AnyWidget):
         data["words"] |= _WORDS
         self._static = data, f"{digest}-notebook"
         self.text = opening_text(model) if text is None else text
-        self.on_msg(self._hear)
+        self.on_msg(self._on_message)
 
     def __repr__(self) -> str:
         return f"<Live view of {self.model.name or 'a model'}: {len(self._text):,} characters>"
@@ -109,7 +109,7 @@ class Live(anywidget.AnyWidget):
         """The Trace of the text."""
         return trace(self.model, self._text)
 
-    def _hear(self, _widget: object, message: Any, _buffers: object) -> None:
+    def _on_message(self, _widget: object, message: Any, _buffers: object) -> None:
         kind = message.get("kind") if isinstance(message, dict) else None
         if kind == "plotly":
             self.send({"kind": "plotly"}, [_plotly()])

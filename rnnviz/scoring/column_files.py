@@ -59,7 +59,9 @@ class ColumnFiles:
             raise _damage_error(
                 self.folder, f"{filename(column)} can't be opened ({error.strerror})"
             ) from None
+        # The codes alone tell n; another column that is too short is noticed when it is read.
         self._length = os.fstat(self._descriptors["codes"]).st_size // 4
+        # Kept in memory: one sum for 1,024 characters is 0.4 MB for 50 million of them.
         self._sums = self._read_stretch("sums", 0, -(-self._length // SUM_BLOCK_CHARS) + 1)
 
     def __len__(self) -> int:
@@ -93,6 +95,7 @@ class ColumnFiles:
             if not chunk:
                 raise _damage_error(self.folder, f"{filename(column)} became shorter")
             data += chunk
+        # Over bytes: no copy, and read-only.
         return np.frombuffer(data, kind)
 
     def _read_bytes(self, descriptor: int, size: int, offset: int) -> bytes:
@@ -130,11 +133,13 @@ class ColumnFiles:
                 lowest=places.min(),
                 highest=places.max(),
             )
+        # The sum before p is that before its block, plus the costs of the block before p.
         blocks, rest = np.divmod(places, SUM_BLOCK_CHARS)
         ends = places == self._length
         blocks[ends], rest[ends] = len(self._sums) - 1, 0  # the last entry is of the whole text
         out = self._sums[blocks]
         inside = np.flatnonzero(rest)
+        # Positions of one block share one reading of it.
         order = inside[np.argsort(blocks[inside], kind="stable")]
         read_blocks, first = np.unique(blocks[order], return_index=True)
         for block, begin, end in zip(read_blocks.tolist(), first, [*first[1:], len(order)], strict=False):
@@ -155,5 +160,6 @@ def _damage_error(folder: Path, reason: str) -> TextError:
 
 
 def _close(descriptors: dict[str, int]) -> None:
+    # Emptied while closing: a number that is closed twice may be another file's by then.
     while descriptors:
         os.close(descriptors.popitem()[1])

@@ -90,6 +90,7 @@ class Decoder:
 
     def __init__(self, payload: bytes) -> None:
         self.stream = _constriction()
+        # Whole words again: `finish` left out the zeros at the end.
         words = np.frombuffer(payload + b"\0" * (-len(payload) % 4), ">u4").astype(np.uint32)
         self._coder = self.stream.queue.RangeDecoder(words)
 
@@ -100,7 +101,7 @@ class Decoder:
             raise unrestorable_error() from None
 
 
-class SymbolCoder:
+class SymbolCode:
     """Codes a symbol under a model's probabilities.
 
     The coder's probabilities have 24 bits. So symbols below 2^-14 share an escape symbol and are then coded
@@ -113,14 +114,18 @@ class SymbolCoder:
 
     def symbol(self, log_p: Doubles, symbol: int | None = None) -> int:
         """Write `symbol`, or read one. `log_p` (V,) in nats sum to one, up to rounding."""
+        # Of P = 0.9, 0.1 and 2^-20 the first step codes 0.9, 0.1 or an escape. The escape is two symbols of
+        # 2^-10 in a row. After it the third symbol is the only one left, and takes no bits.
         remaining = np.arange(len(log_p))  # the symbols of `log_p`, of which each step leaves fewer
         while True:
+            # The second bound is for large vocabularies, in which every symbol may be rarer than 2^-14.
             is_near = log_p >= min(-NEAR_NATS, log_p.max() - SPREAD_NATS)
             near, rest = remaining[is_near], remaining[~is_near]
             shares, escapes, escape = np.exp(log_p[is_near]), 0, 0.0
             if len(rest):  # their sum, e^log_rest, is coded as `escapes` symbols in a row, none below 2^-14
                 log_p = log_p[~is_near]
                 highest = float(log_p.max())
+                # From the largest: the exponentials of them all might be 0.
                 log_rest = highest + math.log(float(np.exp(log_p - highest).sum()))
                 escapes = min(max(1, math.ceil(-log_rest / NEAR_NATS)), MAX_ESCAPES)
                 escape = max(math.exp(log_rest / escapes), math.exp(-NEAR_NATS))
@@ -129,6 +134,8 @@ class SymbolCoder:
             place = None
             if symbol is not None:
                 place = int(np.searchsorted(near, symbol)) if symbol in near else len(near)
+            # The coder scales the shares to a sum of one and gives each at least 2^-24, so rounding makes no
+            # symbol impossible.
             place = self.coder.code(self._categorical(shares, lazy=True), place) if len(shares) > 1 else 0
             if place < len(near):
                 return int(near[place])
@@ -138,11 +145,12 @@ class SymbolCoder:
             remaining = rest
 
 
-class UnknownCoder:
+class UnknownCode:
     """The characters outside a vocabulary: all other Unicode scalar values, equally likely."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         points = np.array(vocabulary.to_json(), np.int64)
+        # D7FF stays and E000 becomes D800: so the numbers of all scalar values follow one another.
         self._known = points - 0x800 * (points >= 0xE000)  # numbered without the surrogates
         self._before = self._known - np.arange(len(points))  # unknown characters before each known one
         self._size = UNICODE_SCALAR_VALUES - len(points)
@@ -238,21 +246,22 @@ def compress(model: Model, text: str, *, progress: Progress | None = None) -> by
     >>> len(packed) < 48, rnnviz.decompress(model, packed)
     (True, 'The Time Traveller smiled.')
     """
-    before, named = make_reader(model), signature(model)
+    before, model_signature = make_reader(model), signature(model)
     text = normalise(text, model.normaliser)
     vocabulary, report = model.vocabulary, Reporter(progress)
-    unknown = UnknownCoder(vocabulary)
-    steps = SymbolCoder(Encoder())
+    unknown = UnknownCode(vocabulary)
+    symbol_code = SymbolCode(Encoder())
     points, ids = code_points(text), vocabulary.encode(text)
     for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
         report(place / len(text), place)
-        steps.symbol(_log_probs(before, model.name), symbol)
+        symbol_code.symbol(_log_probs(before, model.name), symbol)
         if symbol == UNKNOWN_ID:
-            unknown.code(steps.coder, point)
+            unknown.code(symbol_code.coder, point)
         before.read(np.array([symbol]))
-    payload = steps.coder.finish().ljust(_min_payload_bytes(len(text)), b"\0")
+    # A reader refuses a header that claims more characters than its payload can hold.
+    payload = symbol_code.coder.finish().ljust(_min_payload_bytes(len(text)), b"\0")
     report.end(len(text))
-    checked: bytes = NAME_STRUCT.pack(named, short_digest(points.tobytes()), len(text)) + payload
+    checked: bytes = NAME_STRUCT.pack(model_signature, short_digest(points.tobytes()), len(text)) + payload
     return START_STRUCT.pack(MAGIC, FORMAT, zlib.crc32(checked)) + checked
 
 
@@ -273,15 +282,16 @@ def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -
         )
     vocabulary = model.vocabulary
     point_of = [0, *map(ord, vocabulary.characters)]
-    before, unknown = make_reader(model), UnknownCoder(vocabulary)
-    steps = SymbolCoder(Decoder(header.payload))
+    before, unknown = make_reader(model), UnknownCode(vocabulary)
+    symbol_code = SymbolCode(Decoder(header.payload))
     report = Reporter(progress)
     points = array("I")  # grows with the text: the header's length may be a mere claim
     for place in range(header.characters):
         report(place / header.characters, place)
-        symbol = steps.symbol(_log_probs(before, model.name))
-        points.append(unknown.code(steps.coder) if symbol == UNKNOWN_ID else point_of[symbol])
+        symbol = symbol_code.symbol(_log_probs(before, model.name))
+        points.append(unknown.code(symbol_code.coder) if symbol == UNKNOWN_ID else point_of[symbol])
         before.read(np.array([symbol]))
+    # Other rounding may decode other symbols without an error: only the digest tells.
     if short_digest(points.tobytes()) != header.digest:
         raise unrestorable_error()
     report.end(header.characters)
@@ -295,6 +305,7 @@ def read_header(data: bytes) -> Header:
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
             "made with “compress this text with the model”"
         )
+    # Before the checksum, as another format may keep it elsewhere.
     version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 1])
     if 0 < version < FORMAT:
         raise DecodingError(
@@ -310,10 +321,10 @@ def read_header(data: bytes) -> Header:
         )
     body = data[START_STRUCT.size :]
     if len(data) >= HEADER_BYTES and zlib.crc32(body) == START_STRUCT.unpack_from(data)[2]:
-        named, digest, characters = NAME_STRUCT.unpack_from(body)
+        model_signature, digest, characters = NAME_STRUCT.unpack_from(body)
         payload = body[NAME_STRUCT.size :]
         if len(payload) >= _min_payload_bytes(characters):  # a file that claims more would be read for days
-            return Header(named, digest, characters, payload)
+            return Header(model_signature, digest, characters, payload)
     raise DecodingError("this compressed text is cut off or damaged; make or copy it again")
 
 
@@ -327,6 +338,7 @@ def _min_payload_bytes(characters: int) -> int:
 
 
 def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:
+    # NaN is the largest of an array that holds one.
     log_probs = before.log_probs()
     if not np.isfinite(log_probs.max()):
         raise CheckpointError(

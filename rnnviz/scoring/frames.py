@@ -27,6 +27,7 @@ def columns(
     chosen = _check_indices(units, H, "units")
     selections = [array[:, layers][:, :, chosen] for array in values.values()]
     shape = (len(selections), len(text), len(layers), len(chosen))
+    # The indices of each row of the table. Units change fastest, as in the values that `ravel` lays out.
     quantity, position, at_layer, at_unit = np.indices(shape).reshape(4, -1)
     return {
         "position": position,
@@ -39,7 +40,9 @@ def columns(
 
 
 def _check_indices(indices: Sequence[int] | None, size: int, plural: str) -> Integers:
+    # As objects, since numpy would turn [0, 1.5, True] into three floats.
     numbers = np.arange(size) if indices is None else np.atleast_1d(np.asarray(indices, dtype=object))
+    # True is an integer to Python, and would choose number 1.
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < size:
             raise ConfigError(

@@ -51,6 +51,7 @@ class Spread:
 
     def half_width(self, level: float = 0.95) -> float:
         """The distance from 0 that the difference stays within, with probability `level`."""
+        # A mixture of normals spreads no further than its widest.
         low, high = 0.0, NormalDist().inv_cdf((1 + level) / 2) * max(s for s, _share in self._deviations)
         for _ in range(60):  # bisection, to the last bit
             middle = (low + high) / 2
@@ -64,6 +65,7 @@ class Spread:
     @cached_property
     def _deviations(self) -> list[tuple[float, float]]:
         """Standard deviations, and the probability of each, by Gauss–Hermite quadrature."""
+        # The weight function is exp(-x²/2), so the nodes are standard normal deviates.
         nodes, weights = np.polynomial.hermite_e.hermegauss(41)
         deviations: list[float] = np.exp((self.log_variance + self.doubt * nodes) / 2).tolist()
         return list(zip(deviations, (weights / weights.sum()).tolist(), strict=True))
@@ -91,11 +93,13 @@ def all_text_spread(values: npt.ArrayLike, slope: tuple[float, float]) -> Spread
     n, squares = len(series), []
     for octave in range(1, OCTAVE_COUNT + 1):
         size = n >> octave
+        # Pairs of neighbours; what is left over at the end is compared with nothing.
         means = series[: n // (2 * size) * 2 * size].reshape(-1, size).mean(axis=1)
         squares.append(np.square(means[1::2] - means[::2]))
     if not any(square.any() for square in squares):
         return Spread(-700.0, 0.0)  # nothing varies
     spread, s = _fit_line(squares, slope)
+    # V_n is 4 (1 - 2^s) times the variance of the mean: see above.
     log_ratio = math.log(4 * (1 - 2 ** float(np.clip(s, *STEADY_SLOPES))))
     return Spread(spread.log_variance - log_ratio, spread.doubt)
 
@@ -103,8 +107,10 @@ def all_text_spread(values: npt.ArrayLike, slope: tuple[float, float]) -> Spread
 def _fit_line(squares: Sequence[Doubles], slope: tuple[float, float]) -> tuple[Spread, float]:
     """The Spread of log V_n, and s: weighted least squares over the octaves, with a normal prior on s."""
     octave = np.arange(1.0, len(squares) + 1)
+    # The mean of k squares varies as χ²/k does, whose logarithm is below 0 on average.
     bias, noise = np.array([_log_chi_square(len(square)) for square in squares]).T
     variances = np.array([square.mean() for square in squares])
+    # The floor is for octaves without any variation, whose logarithm would be -inf.
     logs = np.log(np.maximum(variances, 1e-12 * variances.max())) - bias
     weights = 1 / noise
     # log V = a - s log 2 · octave. The prior of `drop` = -s log 2 is normal, that of a is flat.
@@ -116,6 +122,7 @@ def _fit_line(squares: Sequence[Doubles], slope: tuple[float, float]) -> tuple[S
         ]
     )
     covariance = np.linalg.inv(matrix)
+    # Octave j has passages of n / 2^j positions, so the line's value at octave 0, `a`, is log V_n.
     a, fitted_drop = covariance @ [weights @ logs, weights @ (octave * logs) + drop * spread**-2]
     return Spread(float(a), math.sqrt(covariance[0, 0])), float(-fitted_drop / math.log(2))
 
@@ -193,6 +200,7 @@ class CostSums:
             whole = len(chunk) // self._step * self._step
             self._cells = np.append(self._cells, chunk[:whole].reshape(-1, self._step).sum(axis=1))
             self._rest = chunk[whole:]
+            # Full: two neighbours become one cell, and half of the room is free again.
             if len(self._cells) == 2 * MIN_SUM_CELLS:
                 self._cells = self._cells.reshape(-1, 2).sum(axis=1)
                 self._step *= 2
@@ -228,6 +236,7 @@ def interval(costs: ColumnFiles | CostSums | npt.ArrayLike) -> PerplexityInterva
         return PerplexityInterval(None, None, n, "short")
     mean = float(costs.sums([n])[0]) / n
     squares = [_squared_differences(costs, n >> octave) for octave in range(1, OCTAVE_COUNT + 1)]
+    # Halves end at a cell, as only there sums are kept.
     first, second = np.diff(costs.sums([0, n // 2 // cell_length(n) * cell_length(n), n])) / n * 2
     halves = perplexity_from_sum(float(first), 1), perplexity_from_sum(float(second), 1)
     if not any(square.any() for square in squares):

@@ -59,6 +59,7 @@ class UniformModel:
         """A reader of one text."""
         return _UniformScorer(self.vocabulary.size)
 
+    # In float64 as it is.
     precise_scorer = scorer
 
 
@@ -86,6 +87,7 @@ def scorer_of(model: LanguageModel, *, details: bool = False, precise: bool = Fa
 
     Raises ConfigError for a model without such a reader.
     """
+    # All refusals come here, before a text is opened that takes long to read.
     if not (hasattr(model, "scorer") and hasattr(model, "vocabulary")):
         raise no_model(model)
     make = getattr(model, "precise_scorer" if precise else "scorer", None)

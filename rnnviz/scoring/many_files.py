@@ -153,6 +153,7 @@ class Scoring:
                 "--given names a column, and {file} is one text without columns; leave it out", file=file
             )
         if not self.compare and keep is None:
+            # Nobody asks for single characters: running sums are enough for the interval, without a record.
             sums = CostSums()
             work = partial(
                 score,
@@ -165,6 +166,7 @@ class Scoring:
             )
             return replace(self._run(file, work), interval=interval(sums))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+            # `record` makes its folder itself: it refuses one that exists.
             place = Path(folder) / "record"
             make_record = partial(
                 record, self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
@@ -192,6 +194,7 @@ class Scoring:
         self, text_score: Score, rivals: Iterable[tuple[ComparisonModel, Callable[..., Score]]]
     ) -> list[CostRow]:
         """The file's cost under the model, and under each of the `rivals`."""
+        # First the model that scored the file: `Score.table` marks the first row as that.
         rows = [text_score.row("model", "the model")]
         for rival, work in rivals:
             rival_score = self._run(f"{text_score.file}: {rival.model.name}", work)

@@ -49,6 +49,7 @@ def target_scores(weights: Weights, top: Floats, target: int, against: int | Non
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a relu network may explode
         logits = weights.logits(top).astype(np.float64)
+        # The exponential of a large logit would overflow.
         logits -= logits.max(axis=1, keepdims=True)
         baseline = np.log(np.exp(logits).sum(axis=1)) if against is None else logits[:, against]
         return np.asarray(logits[:, target] - baseline)
@@ -65,6 +66,8 @@ def states_without_each(
     first layer; None: the character is left out.
     """
     B, last = len(before), len(ids) - 1
+    # Of "abcd", text 0 reads b c d from the state before a, text 1 reads c d from the state before b, and
+    # text 2 reads d. So text s - 1 joins at character s, and all that have joined read the same one.
     start = side_by_side(before)
     if instead is not None:
         hidden, cell = driven_states(weights, start, np.broadcast_to(instead, (1, B, len(instead))))
@@ -79,6 +82,7 @@ def states_without_each(
                 if part is not None and first is not None:
                     part[0, :, s - 1] = first[:, s - 1]  # joins here: overwrites what it read while waiting
             reader.read(ids[s : s + 1])
+        # The group was read in arrays of its own width; its states go back into the batch.
         for part, new in zip(group, (reader.hidden, reader.cell), strict=True):
             if part is not None and new is not None:
                 part[:] = new[0]

@@ -209,11 +209,13 @@ def score(
             costs(part.nll)
         totals.add(part.text, part.nll, part.is_known)
         rewritings.add(part.text)
+        # The source reads ahead of the model: what a report calls read is what was scored.
         totals.read_to = part.bytes_read
         totals.report_to(report)
         if enough is not None and enough(totals.characters):
             break
     totals.bytes = source.bytes
+    # The text "\n" after the context "one\r": the line end was read with the context.
     if totals.bytes and not totals.characters:
         raise EmptyTextError(
             "{name} is the second half of its context's last line end, so it has no character and no "
@@ -232,6 +234,7 @@ def score(
         certainty=source.certainty,
         normalised=source.normaliser.line_ends + source.normaliser.replaced,
         precise=precise,
+        # Only networks that read stretches side by side notice such characters.
         unsettled=getattr(scorer, "unsettled", 0),
         normaliser=model.normaliser,
         replaced=source.normaliser.replaced,
@@ -278,6 +281,7 @@ def _pieces(
         report_piece = partial(totals.report_to, report)
         log_p, rank, entropy = _scores(scorer, ids, details, report_piece, unknown_cost)
         nll = costs(log_p, ids, model.vocabulary)
+        # A model of somebody else's may return anything.
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(
                 "the model {name!r} gave no probability for a character between {first:,} and "
@@ -303,6 +307,8 @@ def _scores(
         read, nats = read + characters, nats + more_nats
         report_piece(read, nats + cost * read / len(ids), read / len(ids))
 
+    # A network's piece is long, so it reports on the way; the cost of unknown characters is taken to be
+    # spread evenly over the piece.
     if isinstance(scorer, Stepwise):
         scores = scorer.scores(ids, want=details, on_read=on_read)
     elif details:

@@ -61,6 +61,7 @@ def record(
     """
     target = Path(folder)
     with _writing(target):
+        # For its owner alone: a text may be confidential.
         target.mkdir(mode=0o700, parents=True)  # fails for an existing folder, which isn't ours to fill
     try:
         with _writing(target), contextlib.ExitStack() as stack:
@@ -99,10 +100,12 @@ class _Writer:
         self._write("codes", code_points(piece.text))
         nll = piece.nll.astype(COLUMNS["nll"])
         self._write("nll", nll)
+        # The sign says whether a character is known, which needs no column of its own.
         self._write("rank", np.where(piece.is_known, piece.rank, -piece.rank))
         self._write("entropy", piece.entropy)
         # Sums of the costs as they are stored: a stretch's sum is then that of its rows, to the last digit.
         costs = np.concatenate([self._rest, nll.astype(np.float64)])
+        # Costs after the last whole block wait for the next piece.
         whole = len(costs) // SUM_BLOCK_CHARS * SUM_BLOCK_CHARS
         self._add_sums(costs[:whole].reshape(-1, SUM_BLOCK_CHARS))
         self._rest = costs[whole:]

@@ -59,6 +59,7 @@ class WindowScorer:
 
     def __call__(self, window: Window) -> Doubles:
         """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
+        # All rows came as one array: the lengths cut it.
         rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
         if self._score_texts is not None:
             log_probs = self._score_texts(rows)
@@ -221,10 +222,12 @@ class _RowScoring:
             for rows in self._file.batches(full=keep_columns):
                 yield self._prepare(rows)
         except TextError as error:
+            # The rows before the damage are scored; `score` reports or raises it.
             self._damage = error
 
     def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
         row_texts = list(map(after, rows.contexts, rows.texts))
+        # A line end counts once as changed: CR+LF has been made CR, which the normaliser counts.
         texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in row_texts]
         contexts = [normalise(text, self._model.normaliser) for text in rows.contexts]
         for n, text in enumerate(texts):
@@ -234,6 +237,7 @@ class _RowScoring:
                 rows.faults[n] = Fault("empty", EmptyTextError("it has no characters"))
                 contexts[n] = ""
         vocabulary: Vocabulary = self._model.vocabulary
+        # Context, text, context, text, …: encoded in one call, as one array travels to a worker.
         ids = vocabulary.encode("".join(part for pair in zip(contexts, texts, strict=True) for part in pair))
         before = _lengths(contexts)
         window = Window(ids.astype(np.int32), before + _lengths(texts), before)
@@ -276,6 +280,7 @@ class _RowScoring:
 
     def score(self, precise: bool) -> RowsScore:
         if not self.totals.characters:
+            # Where nothing could be read, the damage is the reason.
             raise self._damage or self._no_score_error()
         return RowsScore(
             file=self._file.name,

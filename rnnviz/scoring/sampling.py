@@ -153,6 +153,7 @@ def stream(
     shape = Shape(temperature, top_k, top_p)
     check_length(length)
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
+    # Not a generator function itself, so wrong arguments raise now and not at the first character.
     return draw_characters(
         make_reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed
     )
@@ -176,6 +177,7 @@ def resume(
     """
     shape = Shape(temperature, top_k, top_p)
     check_length(length)
+    # The start symbol is input 0, so t characters later the next input is number t + 1.
     after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
     return "".join(draw_characters(after, read.model_name, read.vocabulary, length, shape, seed))
 
@@ -216,6 +218,7 @@ def sampling_distribution(
             "log_probs are numbers, log P of each symbol of a vocabulary; received {received}",
             received=checks.received(log_probs),
         )
+    # A copy was made above: the caller's array stays as it is.
     rows[..., UNKNOWN_ID] = -np.inf
     if not np.isfinite(rows.max(-1)).all():  # NaN, or no symbol with a probability
         raise ConfigError("log_probs are numbers below 0; received a row with NaN, or of -inf alone")
@@ -228,12 +231,14 @@ def sampling_distribution(
 def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
     """For each row (..., V), the symbols to draw from, most probable first, and their weights, (..., K)."""
     kept_symbols = 1 if shape.temperature == 0 else shape.top_k
+    # Stable: of two equal symbols the lower id comes first.
     symbols = np.argsort(-log_probs, kind="stable")[..., :kept_symbols]
     ordered = np.take_along_axis(log_probs, symbols, axis=-1)
     with np.errstate(over="ignore"):  # a temperature near 0 sends all but the best to -inf, as it should
         weights = np.exp((ordered - ordered[..., :1]) / (shape.temperature or 1))
     if shape.top_p is not None and shape.top_p < 1:
         sums = weights.cumsum(-1)
+        # A symbol stays while those before it hold less than the share: the first always does.
         before = np.concatenate([np.zeros_like(sums[..., :1]), sums[..., :-1]], axis=-1)
         weights[before >= shape.top_p * sums[..., -1:]] = 0
     return symbols, weights
@@ -256,6 +261,7 @@ def draw_characters(
     """Draw `length` characters, each read by `after` before the next; `name` is the model's in errors."""
     generator = np.random.default_rng(seed)
     for _ in range(length):
+        # A new array by the protocol, so it may be changed.
         log_probs = after.log_probs()
         log_probs[UNKNOWN_ID] = -np.inf
         best = int(log_probs.argmax())
@@ -273,5 +279,6 @@ def draw_characters(
 def _choose(log_probs: Doubles, shape: Shape, generator: np.random.Generator) -> int:
     """One symbol at random: the place of a uniform number among the summed weights."""
     symbols, weights = _weights(log_probs, shape)
+    # The weights needn't sum to one; one uniform number a character keeps samples of one seed in step.
     sums = weights.cumsum()
     return int(symbols[np.searchsorted(sums, generator.random() * sums[-1], side="right")])

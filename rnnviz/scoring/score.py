@@ -50,6 +50,7 @@ class CostRow:
 
 def mark_best(rows: Sequence[CostRow]) -> list[CostRow]:
     """The rows with the best one marked: never the unigram, which was told the file's own frequencies."""
+    # Frequencies that are known before the text begins would have to be sent along.
     codes = [n for n, row in enumerate(rows) if row.kind != "unigram"]
     fewest = min(codes, key=lambda n: rows[n].bits_per_character, default=None)
     return [replace(row, best=n == fewest) for n, row in enumerate(rows)]
@@ -149,6 +150,7 @@ class Score(Pictured, Finding):
     @property
     def nll(self) -> float:
         """-log P of the whole text, in nats: of two texts the difference says which is more probable."""
+        # From the bits: where the perplexity is infinite its logarithm would be, too.
         return self.bits_per_character * self.characters * math.log(2)
 
     def to_json(self) -> Json:
@@ -201,6 +203,7 @@ class Score(Pictured, Finding):
         first, second = (interval and interval.halves) or (None, None)
         sentences = make_sentences(
             self._codes(),
+            # A tenth of a character matters among 2.3, not among 24.
             choices=_perplexity(self.perplexity, 0 if self.perplexity >= 3 else 1),
             share=Number(self.unknown / self.characters, "percent"),
             known=_perplexity(self.perplexity_known),
@@ -241,6 +244,7 @@ class Score(Pictured, Finding):
         if self.perplexity > self.guess:
             yield "score.worse-than-guessing"
         yield from self._interval_codes()
+        # Two standard errors below the estimate, so that a small sample accuses no model.
         if self.overlap is not None and self.overlap.share - 2 * self.overlap.error >= MIN_OVERLAP_SHARE:
             yield "score.trained-on"
         if self.unsettled:
@@ -301,6 +305,7 @@ class RowsScore(Score):
 
     def to_json(self) -> Json:
         """The figures in their order, as plain values."""
+        # JSON has no exceptions: the sentence stands for it.
         return {**super().to_json(), "damage": self.damage and str(self.damage)}
 
     def sentences(self) -> list[Sentence]:
@@ -392,5 +397,6 @@ def _round_outward(value: float | None, rounding: Callable[[float], int]) -> Num
     """A perplexity with its first two digits: a range that is rounded outward still holds."""
     if value is None:
         return Number(None)
+    # 5.16 has steps of 0.1 and becomes 5.1, 2345 has steps of 100 and becomes 2400.
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return _perplexity(rounding(value / step) * step, 1 if value < 10 else 0)

@@ -54,9 +54,11 @@ class WordCount:
         if not piece:
             return
         self._characters += len(piece)
+        # A word that goes on from the last piece was counted there.
         self._words += len(piece.split()) - (self._open and not piece[0].isspace())
         self._open = not piece[-1].isspace()
         if not piece.isascii():
+            # Inside a range an odd number of borders lies at or below a code point.
             inside = np.searchsorted(_BORDERS, code_points(piece), side="right") % 2
             self._unspaced += int(inside.sum())
 
@@ -89,6 +91,7 @@ class Sum:
     def add(self, value: float) -> None:
         """Add one term."""
         total = self._sum + value
+        # The sum has lost the last digits of the smaller term; their total is kept apart.
         large, small = (self._sum, value) if abs(self._sum) >= abs(value) else (value, self._sum)
         self._lost += (large - total) + small
         self._sum = total

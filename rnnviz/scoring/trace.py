@@ -86,6 +86,7 @@ class Trace(Pictured):
             )
         start, stop, _ = window.indices(len(self))
         stop = max(start, stop)
+        # Predictions have one row more than characters: the first is made before any was read.
         chars, rows = slice(start, stop), slice(start, stop + 1)
         return replace(
             self,
@@ -138,6 +139,7 @@ class Trace(Pictured):
     def gates_at(self, start: int, stop: int) -> dict[str, Floats]:
         """Rows start .. stop - 1 of each of `gates`; raises ConfigError outside 0 .. T."""
         _check_rows(start, stop, len(self), "characters")
+        # Row 0 is the start symbol's. A gate at t needs input t and the state before it.
         return self._weights.gates(self._inputs[start + 1 : stop + 1], self._states[start : stop + 1])
 
     def top_at(self, start: int, stop: int, k: int) -> tuple[Integers, Floats]:
@@ -273,6 +275,7 @@ def _largest_columns(rows: Floats, k: int) -> Integers:
     picked.sort()
     values = np.take_along_axis(falling, picked, axis=1)
     columns = np.take_along_axis(picked, np.argsort(values, kind="stable"), axis=1)
+    # Of equals at the k-th place argpartition takes any: such rows are sorted whole.
     tied = np.count_nonzero(falling <= values.max(axis=1, keepdims=True), axis=1) > k
     columns[tied] = np.argsort(falling[tied], kind="stable")[:, :k]
     return columns
@@ -351,6 +354,7 @@ def pack_trace(trace: Any, beside: Arrays) -> bytes:
         "vocabulary": trace.vocabulary.to_json(),
         "layers": [[layer.cell, layer.units, layer.activation] for layer in weights.layers],
     }
+    # As bytes: an array of objects would be pickled.
     out["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     file = io.BytesIO()
     np.savez_compressed(file, **out)  # type: ignore[arg-type]
@@ -367,6 +371,7 @@ def read_trace(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     try:
         content = files.read(source, MAX_FILE_BYTES) if named else source.read()  # type: ignore[arg-type,union-attr]
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            # A small archive may unpack to more than the memory.
             files.check(name, sum(entry.file_size for entry in archive.infolist()), len(content))
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             return _unpack_arrays({key: file[key] for key in file.files})
@@ -405,6 +410,7 @@ def _unpack_arrays(stored: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
     weights = Weights(layers, **{part: stored.get(f"weights.{part}") for part in _SHARED_WEIGHTS})  # type: ignore[arg-type]
     text = stored["text"].astype("<u4").tobytes().decode("utf-32-le")
     arrays = {name: stored[name] for name in ARRAYS if name not in _SPLIT_FIELDS}
+    # The file has row 0 apart, so that `hidden` has a row for each character.
     for name, plain in _SPLIT_FIELDS.items():
         if plain in stored or name != "_cells":
             arrays[name] = np.concatenate([stored[f"{plain}_before"], stored[plain]])
@@ -415,6 +421,7 @@ def _unpack_arrays(stored: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
     for name, values in arrays.items():
         if values.shape != shapes[name] or values.dtype.kind not in _DTYPE_KINDS[name]:
             raise ValueError(f"{name} has shape {values.shape} and type {values.dtype}")
+    # Inputs choose rows of the weights: outside them numpy would raise later, or wrap around.
     vocabulary, inputs = Vocabulary.from_json(about["vocabulary"]), arrays["_inputs"]
     if not 0 <= inputs.min() <= inputs.max() <= vocabulary.start or not isinstance(about["model_name"], str):
         raise ValueError("it is of another model")

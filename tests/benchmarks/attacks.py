@@ -45,41 +45,38 @@ async def opened(port: int, data: bytes, source: str = "127.0.0.1") -> Connectio
     return None
 
 
-async def asked(port: int, data: bytes, source: str = "127.0.0.1") -> bytes:
+async def request(port: int, data: bytes, source: str = "127.0.0.1") -> bytes:
     """The beginning of the answer to a request."""
-    found = await opened(port, data, source)
-    if found is None:
+    connection = await opened(port, data, source)
+    if connection is None:
         return b""
     with suppress(OSError, TimeoutError, EOFError):
         async with asyncio.timeout(5):
-            head = await found[0].readuntil(b"\r\n\r\n")
+            head = await connection[0].readuntil(b"\r\n\r\n")
             length = int((re.findall(rb"content-length: (\d+)", head) or [0])[0])
-            return head + await found[0].readexactly(min(length, 4096))
-    found[1].close()
+            return head + await connection[0].readexactly(min(length, 4096))
+    connection[1].close()
     return b""
 
 
 def post(path: str, body: bytes, *, length: int | None = None, host: str = "x", origin: str = "") -> bytes:
-    lines = [
-        f"POST {path} HTTP/1.1",
-        f"Host: {host}",
-        f"Content-Length: {len(body) if length is None else length}",
-    ]
+    length = len(body) if length is None else length
+    lines = [f"POST {path} HTTP/1.1", f"Host: {host}", f"Content-Length: {length}"]
     lines += [f"Origin: {origin}"] if origin else []
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-async def ids(port: int, count: int, source: str = "127.0.0.1") -> list[str]:
+async def join_phones(port: int, count: int, source: str = "127.0.0.1") -> list[str]:
     """So many phones' ids."""
-    found = []
+    phones = []
     for _ in range(count):
-        answer = await asked(port, post("/room/join", b"{}"), source)
+        answer = await request(port, post("/room/join", b"{}"), source)
         with suppress(ValueError, KeyError):
-            found.append(json.loads(answer.partition(b"\r\n\r\n")[2])["phone"])
-    return found
+            phones.append(json.loads(answer.partition(b"\r\n\r\n")[2])["phone"])
+    return phones
 
 
-async def many(count: int, at_once: int, make: Callable[[int], Awaitable[Any]]) -> None:
+async def repeat(count: int, at_once: int, make: Callable[[int], Awaitable[Any]]) -> None:
     """Call `make` so many times, some at once."""
     turns = iter(range(count))
 
@@ -93,103 +90,97 @@ async def many(count: int, at_once: int, make: Callable[[int], Awaitable[Any]]) 
 async def header(port: int) -> None:
     """Headers that never end, in small pieces, again and again."""
 
-    async def one(_: int) -> None:
-        found = await opened(port, b"GET / HTTP/1.1\r\n")
+    async def send(_: int) -> None:
+        connection = await opened(port, b"GET / HTTP/1.1\r\n")
         with suppress(OSError):
-            while found is not None:
-                found[1].write(b"a: " + b"b" * 1000 + b"\r\n")
-                await found[1].drain()
+            while connection is not None:
+                connection[1].write(b"a: " + b"b" * 1000 + b"\r\n")
+                await connection[1].drain()
                 await asyncio.sleep(0.01)
 
-    await many(10_000, 50, one)
+    await repeat(10_000, 50, send)
 
 
 async def silent(port: int) -> None:
     """3,000 sockets on which nothing is sent."""
-    held = [await opened(port, b"") for _ in range(3000)]
+    connections = [await opened(port, b"") for _ in range(3000)]
     await asyncio.sleep(60)
-    del held
+    del connections
 
 
 async def unread(port: int) -> None:
     """10,000 requests for a network whose answers are not read."""
-    held: list[Connection | None] = []
+    connections: list[Connection | None] = []
 
-    async def one(_: int) -> None:
-        held.append(await opened(port, b"GET /timemachine-gru.html HTTP/1.1\r\nHost: x\r\n\r\n"))
+    async def send(_: int) -> None:
+        connections.append(await opened(port, b"GET /timemachine-gru.html HTTP/1.1\r\nHost: x\r\n\r\n"))
 
-    await many(10_000, 100, one)
+    await repeat(10_000, 100, send)
     await asyncio.sleep(60)
 
 
 async def half(port: int) -> None:
     """Posts whose bodies stop in the middle."""
-    held = [await opened(port, post("/room/answer", b'{"pho', length=4000)) for _ in range(2000)]
+    connections = [await opened(port, post("/room/answer", b'{"pho', length=4000)) for _ in range(2000)]
     await asyncio.sleep(60)
-    del held
+    del connections
 
 
 async def paths(port: int) -> None:
     """Addresses that lead out of the folder."""
-    tried = (
-        "../../etc/passwd",
-        "..%2f..%2fetc%2fpasswd.html",
-        "%2e%2e/%2e%2e/x.html",
-        "x%00.html",
-        "%c0%ae/x.html",
-        "a" * 9000,
-    )
+    outside = ("../../etc/passwd", "..%2f..%2fetc%2fpasswd.html", "%2e%2e/%2e%2e/x.html")
+    tried = (*outside, "x%00.html", "%c0%ae/x.html", "a" * 9000)
 
-    async def one(n: int) -> None:
-        answer = await asked(port, f"GET /{tried[n % len(tried)]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    async def send(n: int) -> None:
+        answer = await request(port, f"GET /{tried[n % len(tried)]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert not answer or b" 404 " in answer or b" 400 " in answer or b" 429 " in answer, answer[:80]
 
-    await many(5000, 50, one)
+    await repeat(5000, 50, send)
 
 
 async def forged(port: int) -> None:
     """Requests of other sites' pages, and for other hosts."""
 
-    async def one(n: int) -> None:
+    async def send(n: int) -> None:
         origin = "http://evil.example" if n % 2 else ""
-        await asked(port, post("/room/join", b"{}", host=f"evil{n}.example", origin=origin))
+        await request(port, post("/room/join", b"{}", host=f"evil{n}.example", origin=origin))
 
-    await many(20_000, 50, one)
+    await repeat(20_000, 50, send)
 
 
 async def votes(port: int) -> None:
     """100,000 votes of one phone, then of 500."""
     for count in (1, 500):
-        own = await ids(port, count)
+        phones = await join_phones(port, count)
 
-        async def one(n: int, own: list[str] = own) -> None:
-            body = json.dumps({"phone": own[n % len(own)], "question": 1, "answer": n % 3}).encode()
-            await asked(port, post("/room/answer", body))
+        async def send(n: int, phones: list[str] = phones) -> None:
+            body = json.dumps({"phone": phones[n % len(phones)], "question": 1, "answer": n % 3}).encode()
+            await request(port, post("/room/answer", body))
 
-        if own:
-            await many(100_000, 100, one)
+        if phones:
+            await repeat(100_000, 100, send)
 
 
 async def bodies(port: int) -> None:
     """Bodies of 1 GB."""
 
-    async def one(_: int) -> None:
-        found = await opened(port, post("/room/answer", b"", length=10**9))
+    async def send(_: int) -> None:
+        connection = await opened(port, post("/room/answer", b"", length=10**9))
         with suppress(OSError):
-            for _piece in range(1000 if found else 0):
-                found[1].write(b"x" * 10**6)  # type: ignore[index]
-                await found[1].drain()  # type: ignore[index]
+            for _piece in range(1000 if connection else 0):
+                connection[1].write(b"x" * 10**6)  # type: ignore[index]
+                await connection[1].drain()  # type: ignore[index]
 
-    await many(1000, 20, one)
+    await repeat(1000, 20, send)
 
 
 async def pipelined(port: int) -> None:
     """A thousand requests at a time on one connection."""
 
-    async def one(_: int) -> None:
-        await asked(port, b"GET /timemachine-gru.html HTTP/1.1\r\nHost: x\r\n\r\n" * 1000)
+    async def send(_: int) -> None:
+        await request(port, b"GET /timemachine-gru.html HTTP/1.1\r\nHost: x\r\n\r\n" * 1000)
 
-    await many(1000, 20, one)
+    await repeat(1000, 20, send)
 
 
 ATTACKS = (header, silent, unread, half, paths, forged, votes, bodies, pipelined)
@@ -216,50 +207,50 @@ def hosting() -> Iterator[tuple[psutil.Process, str, int]]:
     ) as host:
         try:
             lines = iter(host.stdout or ())
-            app = next(found[0] for line in lines if (found := re.findall(r"http://localhost:\d+", line)))
+            app = next(match[0] for line in lines if (match := re.findall(r"http://localhost:\d+", line)))
             next(line for line in lines if "The class opens" in line)
             yield psutil.Process(host.pid), app, room
         finally:
             host.terminate()
 
 
-async def vote(port: int, own: str, choice: int) -> bool:
+async def vote(port: int, phone: str, choice: int) -> bool:
     """Whether a phone's vote is counted within half a minute: its page tries until it is."""
-    body = json.dumps({"phone": own, "question": 1, "answer": choice}).encode()
+    body = json.dumps({"phone": phone, "question": 1, "answer": choice}).encode()
     end = time.monotonic() + 30
     while time.monotonic() < end:
-        answer = await asked(port, post("/room/answer", body), CLASS)
+        answer = await request(port, post("/room/answer", body), CLASS)
         if f'"mine":{choice}'.encode() in answer:
             return True
         await asyncio.sleep(2)
     return False
 
 
-async def class_votes(port: int, own: list[str], seconds: float) -> int:
+async def class_votes(port: int, phones: list[str], seconds: float) -> int:
     """A vote a second; returns how many were not counted."""
     waiting = []
     for n in range(round(seconds)):
-        waiting.append(asyncio.create_task(vote(port, own[n % len(own)], n % 3)))
+        waiting.append(asyncio.create_task(vote(port, phones[n % len(phones)], n % 3)))
         await asyncio.sleep(1)
     return (await asyncio.gather(*waiting)).count(False)
 
 
 def watch(
-    server: psutil.Process, app: str, room: int, own: list[str], seconds: float
+    server: psutil.Process, app: str, room: int, phones: list[str], seconds: float
 ) -> tuple[float, float, int]:
     """The worst health check in seconds, the most memory in MB, and votes that were not counted."""
-    worst, most, lost = 0.0, 0.0, list[int]()
-    voting = threading.Thread(target=lambda: lost.append(asyncio.run(class_votes(room, own, seconds))))
+    worst, highest_mb, lost = 0.0, 0.0, list[int]()
+    voting = threading.Thread(target=lambda: lost.append(asyncio.run(class_votes(room, phones, seconds))))
     voting.start()
     with httpx2.Client(trust_env=False, timeout=60) as client:
         while voting.is_alive():
             begun = time.perf_counter()
             assert client.get(f"{app}/_stcore/health").text == "ok"
             worst = max(worst, time.perf_counter() - begun)
-            most = max(most, server.memory_info().rss / 1e6)
+            highest_mb = max(highest_mb, server.memory_info().rss / 1e6)
             client.get(f"{app}/room")  # the stage is looked at, so that its question stays open
             time.sleep(0.05)
-    return worst, most, lost[0]
+    return worst, highest_mb, lost[0]
 
 
 def main() -> None:
@@ -269,29 +260,29 @@ def main() -> None:
     parser.add_argument("--serve", type=int, metavar="PORT", help="be the server")
     parser.add_argument("--send", nargs=2, metavar=("ATTACK", "PORT"), help="be the attacker")
     options = parser.parse_args()
-    known = {attack.__name__: attack for attack in ATTACKS}
+    attacks_by_name = {attack.__name__: attack for attack in ATTACKS}
     if options.send:
-        asyncio.run(known[options.send[0]](int(options.send[1])))
+        asyncio.run(attacks_by_name[options.send[0]](int(options.send[1])))
     elif options.serve:
         serve(options.serve)
     else:
         for name in options.only:
-            measure(name, known[name].__doc__ or "", options.seconds)
+            measure(name, attacks_by_name[name].__doc__ or "", options.seconds)
 
 
-def measure(name: str, said: str, seconds: float) -> None:
+def measure(name: str, description: str, seconds: float) -> None:
     """Print an attack's figures."""
     with hosting() as (server, app, room):
-        own = asyncio.run(ids(room, HONEST, CLASS))
+        phones = asyncio.run(join_phones(room, HONEST, CLASS))
         before = settled(server)
         command = [sys.executable, __file__, "--send", name, str(room)]
         with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}) as attacker:
-            worst, most, lost = watch(server, app, room, own, seconds)
+            worst, highest_mb, lost = watch(server, app, room, phones, seconds)
             attacker.kill()
-    said = said.rstrip(".")
-    figure(f"{said}: the app's worst health check", worst, "s", most=0.5)
-    figure(f"{said}: memory gained", most - before, "MB", most=60)
-    figure(f"{said}: votes of the class not counted", lost, most=0)
+    description = description.rstrip(".")
+    figure(f"{description}: the app's worst health check", worst, "s", most=0.5)
+    figure(f"{description}: memory gained", highest_mb - before, "MB", most=60)
+    figure(f"{description}: votes of the class not counted", lost, most=0)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import mean, median, stdev
 
-from keystroke import LETTERS, TIME, App, text
+from keystroke import LETTERS, App, text
 from playwright.sync_api import Page
 from scipy.stats import t as student
 from sitting import browser, options_of
@@ -31,6 +31,23 @@ LIMIT = 1.05
 CHARACTERS = 100_000
 STEPS = {256: 30, 512: 10}  # of a piece of training: a second or two
 LINES = "It was a long while before anyone spoke, and then the traveller told them. "
+
+# Times each ask over the view's own connection: `asks` has the milliseconds until its answer.
+ASK_TIMES = """
+(() => {
+  window.asks = [];
+  window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('message', () => this.sent && window.asks.push(performance.now() - this.sent));
+    }
+    send(data) {
+      this.sent = this.url.includes('/live') && performance.now();
+      super.send(data);
+    }
+  };
+})()
+"""
 
 # What a version's own process does: it scores or trains once for each line that it gets.
 # Started with -EP: it imports the rnnviz of its own environment, wherever it is started.
@@ -84,7 +101,7 @@ def typist(python: str, page: Page) -> Iterator[Callable[[], float]]:
     where = subprocess.check_output([python, "-EPc", "import rnnviz; print(rnnviz.__file__)"], text=True)
     root = Path(where.strip()).parents[1]  # the checkout, where app.py is
     with serve(root / "app.py", folder=root, root=root, python=python) as url:
-        page.add_init_script(TIME)
+        page.add_init_script(ASK_TIMES)
         app = App(page, "live", f"{url}/?model=timemachine-gru")
 
         def piece() -> float:
@@ -99,7 +116,7 @@ def typist(python: str, page: Page) -> Iterator[Callable[[], float]]:
         yield piece
 
 
-def compared(what: str, older: Callable[[], float], newer: Callable[[], float], pairs: int) -> None:
+def compared(title: str, older: Callable[[], float], newer: Callable[[], float], pairs: int) -> None:
     """Print the ratio of both's times, with its interval."""
     times = []
     for n in range(pairs):
@@ -112,7 +129,7 @@ def compared(what: str, older: Callable[[], float], newer: Callable[[], float], 
     old, new = (median(column) for column in zip(*times, strict=True))
     verdict = f"above {LIMIT}: missed" if low > LIMIT else "holds"
     interval = f"{ratio:.3f} × [{low:.3f}, {high:.3f}]"
-    print(f"= {what}\t{interval}\t{old * 1000:.4g} → {new * 1000:.4g} ms\t{verdict}", flush=True)
+    print(f"= {title}\t{interval}\t{old * 1000:.4g} → {new * 1000:.4g} ms\t{verdict}", flush=True)
 
 
 def main() -> None:

@@ -75,7 +75,7 @@ def main() -> None:
             if part == "cause":
                 slider = page.get_by_role("slider", name="value")
                 rows["a step of the slider"] = answers(
-                    page, lambda _, it=slider: it.press("ArrowLeft"), options.rounds
+                    page, lambda _, handle=slider: handle.press("ArrowLeft"), options.rounds
                 )
             for name, times in rows.items():
                 figure(f"{name} on Inside, {part}", statistics.median(times), "ms", most=MEDIAN)

@@ -1,8 +1,7 @@
-"""A keystroke: its answer, its picture, and in the page without a server.
+"""A keystroke: its picture, and in the page without a server.
 
-    python tests/benchmarks/keystroke.py [answer] [picture] [page] [--model timemachine-gru]
+    python tests/benchmarks/keystroke.py [picture] [page] [--model timemachine-gru]
 
-answer   in a browser, from the view's ask to the server's answer
 picture  in a browser, from the key to the first moment after it has painted a frame with the new character.
          One key at a time: pressed when the one before has been painted and the page has rested. Rounds go
          around Explore and the floor, the smallest Streamlit app that gives a live text back (echo.py). A
@@ -27,27 +26,10 @@ from sitting import browser, figure, options_of
 
 from tests.support.serving import ROOT, serve
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 REST = 60  # milliseconds between a painted key and the next
 SENTENCE = "It was a long while before anyone spoke, and then the traveller laughed and told them of it. "
 LETTERS = "the time machine stood still and nobody moved in the dark and silent room again "
-
-# Times each ask over the view's own connection: `asks` has the milliseconds until its answer.
-TIME = """
-(() => {
-  window.asks = [];
-  window.WebSocket = class extends WebSocket {
-    constructor(...given) {
-      super(...given);
-      this.addEventListener('message', () => this.sent && window.asks.push(performance.now() - this.sent));
-    }
-    send(data) {
-      this.sent = this.url.includes('/live') && performance.now();
-      super.send(data);
-    }
-  };
-})()
-"""
 
 # Watches the page: `bench.took` is the time of the last key once a text of the wanted length is painted.
 WATCH = """
@@ -138,22 +120,8 @@ def high(times: list[float]) -> float:
     return sorted(times)[int(0.95 * len(times))]
 
 
-def say(what: str, times: list[float]) -> None:
-    print(f"{what:44} median {median(times):6.1f} ms   95 % {high(times):6.1f} ms", flush=True)
-
-
-def answer(options: argparse.Namespace) -> None:
-    with serve(ROOT / "app.py") as url, browser() as opened:
-        opened.add_init_script(TIME)
-        app = App(opened, "live", f"{url}/?model={options.model}")
-        app.fill(text(500))
-        opened.evaluate("() => { window.asks = [] }")
-        for n in range(options.rounds * options.keys):
-            app.key(LETTERS[n % len(LETTERS)])
-        times = opened.evaluate("() => window.asks")
-    say("answer: 500 characters", times)
-    figure("a keystroke, from ask to answer", median(times), "ms")
-    figure("a keystroke, from ask to answer, 95 % of the keys", high(times), "ms")
+def print_times(title: str, times: list[float]) -> None:
+    print(f"{title:44} median {median(times):6.1f} ms   95 % {high(times):6.1f} ms", flush=True)
 
 
 def picture(options: argparse.Namespace) -> None:
@@ -164,7 +132,7 @@ def picture(options: argparse.Namespace) -> None:
         first = stack.enter_context(browser())
         second = first.context.browser.new_page(viewport=first.viewport_size)  # type: ignore[union-attr]
         apps = {}
-        for page, kind, script in ((first, "live", ROOT / "app.py"), (second, "echo", HERE / "echo.py")):
+        for page, kind, script in ((first, "live", ROOT / "app.py"), (second, "echo", FOLDER / "echo.py")):
             url = stack.enter_context(serve(script, environment=environment))
             apps[kind] = App(page, kind, f"{url}/?model={options.model}")
         for number in range(options.rounds):
@@ -174,8 +142,8 @@ def picture(options: argparse.Namespace) -> None:
                 app.fill(text(length))
                 keys = [app.key(LETTERS[(number + i) % len(LETTERS)]) for i in range(2 + options.keys)]
                 times.setdefault((kind, length), []).extend(keys[2:])  # the first ones pay for the paste
-    for (kind, length), found in times.items():
-        say(f"picture: {kind}, {length:,} characters", found)
+    for (kind, length), key_times in times.items():
+        print_times(f"picture: {kind}, {length:,} characters", key_times)
     live, echo = times["live", 500], times["echo", 500]
     key = "a keystroke, from key to painted picture, 500 characters typed"
     figure(key, median(live), "ms")
@@ -200,12 +168,12 @@ def page(options: argparse.Namespace) -> None:
                 opened.wait_for_selector(f"[data-painted='{characters}']")
                 keys = options.rounds * options.keys
                 times = [float(opened.evaluate(TYPE, LETTERS[n % len(LETTERS)])) for n in range(keys)]
-                what = f"{characters:,} characters" + (f", {slower} times as slow" if slower > 1 else "")
-                say(f"page: {what}", times)
-                figure(f"a keystroke in the page that needs no server, {what}", median(times), "ms")
+                title = f"{characters:,} characters" + (f", {slower} times as slow" if slower > 1 else "")
+                print_times(f"page: {title}", times)
+                figure(f"a keystroke in the page that needs no server, {title}", median(times), "ms")
 
 
-PARTS = {"answer": answer, "picture": picture, "page": page}
+PARTS = {"picture": picture, "page": page}
 
 
 def main() -> None:

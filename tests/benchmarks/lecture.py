@@ -69,12 +69,11 @@ def measure(
     using: list[float] = []
     stops = scenes()[number - 1].stops
     lectern.open(step=stops[0].name)
-    for there, back in (
-        (("ArrowRight", "ArrowLeft"),) if number < len(scenes()) else (("ArrowLeft", "ArrowRight"),)
-    ):
-        for _ in range(2):
-            press(lectern, there, [])
-            press(lectern, back, entering)
+    is_last = number == len(scenes())
+    away, back = ("ArrowLeft", "ArrowRight") if is_last else ("ArrowRight", "ArrowLeft")
+    for _ in range(2):
+        press(lectern, away, [])
+        press(lectern, back, entering)
     for n in (*range(1, len(stops)), *range(1, len(stops))):  # twice from the first to the last
         if n == 1 and stepping:
             lectern.open(step=stops[0].name)
@@ -95,10 +94,10 @@ def measure(
     return entering, stepping, using
 
 
-def shown(times: list[float]) -> str:
+def median_and_slowest(times: list[float]) -> str:
     """Median and slowest."""
-    known = [t for t in times if t == t]
-    return f"{statistics.median(known):5.0f} {max(known):5.0f}" if known else "    –     –"
+    times_taken = [t for t in times if t == t]
+    return f"{statistics.median(times_taken):5.0f} {max(times_taken):5.0f}" if times_taken else "    –     –"
 
 
 def main() -> None:
@@ -119,7 +118,7 @@ def main() -> None:
             every = [t for group in groups for t in group if t == t]
             late = f", {sum(t > LIMIT for t in every)} above {LIMIT}"
             title = lectern.page.locator("h1").inner_text().removeprefix(str(number)).strip()
-            cells = "   ".join(shown(group) for group in groups)
+            cells = "   ".join(median_and_slowest(group) for group in groups)
             print(f"{number}  {title:<31}{cells}   {len(every)}{late}", flush=True)
             if groups[1]:  # the last scene has one step alone
                 medians.append(statistics.median(t for t in groups[1] if t == t))

@@ -59,26 +59,28 @@ async def phone(host: str, port: int, n: int) -> None:
     """One phone, until the room closes."""
     await asyncio.sleep(random.uniform(0, 5))  # nobody scans at the same moment
     async with post(host, port, "join") as answer:
-        own = json.loads(await answer.readline())["phone"]
+        phone_id = json.loads(await answer.readline())["phone"]
 
     async def think(number: int, options: int) -> None:
         await asyncio.sleep(random.uniform(*THINKING))
         with suppress(OSError):  # the room has closed meanwhile
-            async with post(host, port, "answer", phone=own, question=number, answer=n % options) as answer:
+            async with post(
+                host, port, "answer", phone=phone_id, question=number, answer=n % options
+            ) as answer:
                 await answer.readline()
 
     thinking: asyncio.Task[None] | None = None
-    async with post(host, port, "events", phone=own) as stream:
+    async with post(host, port, "events", phone=phone_id) as stream:
         while line := await stream.readline():
             if not line.startswith(b"{"):
                 continue
-            heard = json.loads(line)
-            if heard["state"] == "over":
+            message = json.loads(line)
+            if message["state"] == "over":
                 return
-            if heard["state"] == "open" and heard["mine"] is None:
+            if message["state"] == "open" and message["mine"] is None:
                 if thinking is not None:
                     thinking.cancel()
-                thinking = asyncio.create_task(think(heard["number"], len(heard["options"])))
+                thinking = asyncio.create_task(think(message["number"], len(message["options"])))
 
 
 def own_processors() -> None:
@@ -88,8 +90,8 @@ def own_processors() -> None:
     if hasattr(os, "nice"):
         os.nice(19)
     if hasattr(os, "sched_setaffinity"):
-        others = set(range(os.cpu_count() or 1)) - os.sched_getaffinity(0)
-        os.sched_setaffinity(0, others or os.sched_getaffinity(0))
+        processors = set(range(os.cpu_count() or 1)) - os.sched_getaffinity(0)
+        os.sched_setaffinity(0, processors or os.sched_getaffinity(0))
 
 
 async def whole_class(url: str, count: int) -> None:
@@ -102,10 +104,10 @@ async def whole_class(url: str, count: int) -> None:
 # ---- the lecturer --------------------------------------------------------------------------------------
 
 
-def walk(lectern: Lectern, wanted: list[int]) -> dict[str, float]:
+def walk(lectern: Lectern, scene_numbers: list[int]) -> dict[str, float]:
     """Milliseconds of each step of some scenes."""
-    found: dict[str, float] = {}
-    for number in wanted:
+    times: dict[str, float] = {}
+    for number in scene_numbers:
         lectern.open(
             step=scenes()[number - 1].stops[0].name, present=1
         ) if "step" not in lectern.query() else go(lectern, number)
@@ -113,8 +115,8 @@ def walk(lectern: Lectern, wanted: list[int]) -> dict[str, float]:
             lectern.press("ArrowDown")
             lectern.at(number, step)
             lectern.page.wait_for_timeout(PACE)
-            found[f"{number}.{step + 1}"] = float(lectern.root.get_attribute("data-took") or "nan")
-    return found
+            times[f"{number}.{step + 1}"] = float(lectern.root.get_attribute("data-took") or "nan")
+    return times
 
 
 def go(lectern: Lectern, number: int) -> None:
@@ -148,21 +150,21 @@ def in_room(lectern: Lectern, phones: int) -> Iterator[None]:
 
 def votes(page: Page) -> int:
     """The answers to the open question, as the stage's own poll gives them."""
-    found = page.evaluate("fetch('/room').then((got) => got.json())")
-    return int((found.get("question") or {}).get("votes", 0))
+    status = page.evaluate("fetch('/room').then((got) => got.json())")
+    return int((status.get("question") or {}).get("votes", 0))
 
 
 def missing(lectern: Lectern, phones: int) -> int:
     """The answers of so many phones to three questions that have not come after a minute each."""
-    found = 0
+    missing_votes = 0
     for step in QUESTIONS:
         lectern.open(step=step, present=1)
         end = time.monotonic() + 60
-        while (here := votes(lectern.page)) < phones and time.monotonic() < end:
+        while (vote_count := votes(lectern.page)) < phones and time.monotonic() < end:
             lectern.page.wait_for_timeout(200)
-        print(f"  {step}: {here} answers after {60 - end + time.monotonic():.1f} s", flush=True)
-        found += phones - here
-    return found
+        print(f"  {step}: {vote_count} answers after {60 - end + time.monotonic():.1f} s", flush=True)
+        missing_votes += phones - vote_count
+    return missing_votes
 
 
 def ratio(without: list[dict[str, float]], with_room: list[dict[str, float]]) -> tuple[float, float, float]:
@@ -170,13 +172,14 @@ def ratio(without: list[dict[str, float]], with_room: list[dict[str, float]]) ->
     steps = list(without[0])
     pairs = np.array([[[a[s], b[s]] for s in steps] for a, b in zip(without, with_room, strict=True)])
     rng = np.random.default_rng(0)
-    drawn = []
+    ratios = []
     for _ in range(2000):
-        rounds, of = rng.integers(len(pairs), size=len(pairs)), rng.integers(len(steps), size=len(steps))
-        sample = pairs[rounds][:, of].reshape(-1, 2)
-        drawn.append(np.median(sample[:, 1]) / np.median(sample[:, 0]))
+        rounds = rng.integers(len(pairs), size=len(pairs))
+        places = rng.integers(len(steps), size=len(steps))
+        sample = pairs[rounds][:, places].reshape(-1, 2)
+        ratios.append(np.median(sample[:, 1]) / np.median(sample[:, 0]))
     flat = pairs.reshape(-1, 2)
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    low, high = np.quantile(ratios, [0.025, 0.975])
     return float(np.median(flat[:, 1]) / np.median(flat[:, 0])), float(low), float(high)
 
 
@@ -200,29 +203,25 @@ def main() -> None:
         lectern = Lectern(page, url)
         lectern.open(step=scenes()[options.scenes[0] - 1].stops[0].name, present=1)
         walk(lectern, options.scenes)  # the first one loads everything
-        before = most = settled(app)
+        before = highest_mb = settled(app)
         print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {options.phones} phones")
         for _ in range(options.rounds):
             without.append(walk(lectern, options.scenes))
             with in_room(lectern, options.phones):
                 with_room.append(walk(lectern, options.scenes))
-                most = max(most, app.memory_info().rss / 1e6)
-            pair = (statistics.median(one.values()) for one in (without[-1], with_room[-1]))
+                highest_mb = max(highest_mb, app.memory_info().rss / 1e6)
+            pair = (statistics.median(times.values()) for times in (without[-1], with_room[-1]))
             print("  median: without {:.0f} ms, with {:.0f} ms".format(*pair), flush=True)
         with in_room(lectern, options.phones):
             lost = missing(lectern, options.phones)
-            most = max(most, app.memory_info().rss / 1e6)
+            highest_mb = max(highest_mb, app.memory_info().rss / 1e6)
     figure(f"answers of {options.phones} phones to three questions that were not counted", lost, most=0)
-    what = f"memory of the app with {options.phones} phones beyond without"
-    figure(what, most - before, "MB", most=60)
+    title = f"memory of the app with {options.phones} phones beyond without"
+    figure(title, highest_mb - before, "MB", most=60)
     middle, low, high = ratio(without, with_room)
     print(f"ratio of the medians {middle:.2f} [{low:.2f}, {high:.2f}]")
-    figure(
-        f"a step of the lecture while {options.phones} phones listen and answer ÷ without",
-        middle,
-        "×",
-        most=1.5,
-    )
+    title = f"a step of the lecture while {options.phones} phones listen and answer ÷ without"
+    figure(title, middle, "×", most=1.5)
 
 
 if __name__ == "__main__":

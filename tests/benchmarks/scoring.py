@@ -72,7 +72,6 @@ def main() -> None:
     ids = np.random.default_rng(0).integers(1, len(LETTERS), max(n, BEGINNING + 1))
     symbols, text = torch.from_numpy(ids), "".join(LETTERS[i] for i in ids[:n])
     print(f"{n:,} characters, {threads} threads, characters a second, median of {ROUNDS}\n")
-    print("model        rnnviz   sequence      loop   rnnviz ÷ sequence   rnnviz ÷ loop")
     for cell, units in ((cell, units) for cell in arguments.cells for units in arguments.units):
         torch.manual_seed(0)
         config = rnnviz.ModelConfig(cell, len(LETTERS) + 1, units, embedding_size=EMBEDDING)
@@ -84,12 +83,10 @@ def main() -> None:
         rounds = [[speed(*call) for call in calls] for _ in range(ROUNDS)]
         mine, *theirs = (median(column) for column in zip(*rounds, strict=True))
         ratios = [mine / other for other in theirs]
-        cells = "".join(f"{one:10,.0f}" for one in theirs) + "".join(f"{one:18.2f}" for one in ratios)
-        print(f"{cell}-{units:<5} {mine:10,.0f} {cells}", flush=True)
-        what = f"scoring a long text ({cell}, {units} units)"
-        figure(what, mine, "characters a second")
+        title = f"scoring a long text ({cell}, {units} units)"
+        figure(title, mine, "characters a second")
         for ratio, other in zip(ratios, ("torch's fused layer in sequence", "a loop"), strict=False):
-            figure(f"{what} ÷ {other}", ratio, "×")
+            figure(f"{title} ÷ {other}", ratio, "×")
 
 
 if __name__ == "__main__":

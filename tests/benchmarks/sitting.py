@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def figure(
-    what: str, number: float, unit: str = "", *, most: float | None = None, least: float | None = None
+    title: str, number: float, unit: str = "", *, most: float | None = None, least: float | None = None
 ) -> None:
     """Print one number: what it is, its unit, and its limit, if it has one."""
     limit = [
         f"\tat {name} {value:g}" for name, value in (("most", most), ("least", least)) if value is not None
     ]
     holds = (most is None or number <= most) and (least is None or number >= least)
-    print(f"= {what}\t{shown(number)} {unit}{''.join(limit)}{'' if holds else ': it is not'}", flush=True)
+    print(f"= {title}\t{written(number)} {unit}{''.join(limit)}{'' if holds else ': it is not'}", flush=True)
 
 
 def options_of(described: str | None) -> argparse.ArgumentParser:
@@ -40,7 +40,7 @@ def settled(server: psutil.Process) -> float:
     return now
 
 
-def shown(number: float) -> str:
+def written(number: float) -> str:
     """Four digits, or all before the point."""
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.4g}"
 

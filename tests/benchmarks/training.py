@@ -53,9 +53,9 @@ def events(folder: Path, kind: str) -> list[dict[str, float]]:
 @contextmanager
 def running(cell: str, units: int, *options: str) -> Iterator[Callable[[float], float]]:
     """A run of a shape; what is given trains for so many seconds, and returns the characters a second."""
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory() as folder:
         shape = ("--cell", cell, "--hidden-size", str(units), "--batch", "32", "--steps", "64", *DROPOUT)
-        run = Path(made, "run")
+        run = Path(folder, "run")
         process = train(run, "--corpus", "python-docs", "--characters", str(10**10), *shape, *options)
 
         def trained() -> tuple[float, float]:
@@ -83,11 +83,11 @@ def textbook(cell: str, units: int, seconds: float) -> None:
     from torch.nn import functional as F
 
     text = rnnviz.corpora.open_corpus("python-docs").text
-    known = {character: n for n, character in enumerate(sorted(set(text)))}
-    streams = torch.tensor([known[character] for character in text[: len(text) // BATCH * BATCH]]).view(
+    ids = {character: n for n, character in enumerate(sorted(set(text)))}
+    streams = torch.tensor([ids[character] for character in text[: len(text) // BATCH * BATCH]]).view(
         BATCH, -1
     )
-    layer, readout = getattr(nn, cell.upper())(len(known), units), nn.Linear(units, len(known))
+    layer, readout = getattr(nn, cell.upper())(len(ids), units), nn.Linear(units, len(ids))
     parameters = [*layer.parameters(), *readout.parameters()]
     optimiser = torch.optim.SGD(parameters, lr=1.0)
     position, state = 0, None
@@ -99,7 +99,7 @@ def textbook(cell: str, units: int, seconds: float) -> None:
         inputs, labels = (streams[:, at : at + STEPS].T for at in (position, position + 1))
         if state is not None:
             state = tuple(s.detach() for s in state) if isinstance(state, tuple) else state.detach()
-        out, state = layer(F.one_hot(inputs, len(known)).float(), state)
+        out, state = layer(F.one_hot(inputs, len(ids)).float(), state)
         loss = F.cross_entropy(readout(out).flatten(0, 1), labels.flatten())
         optimiser.zero_grad()
         loss.backward()
@@ -117,22 +117,19 @@ def textbook(cell: str, units: int, seconds: float) -> None:
 
 def speed(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: float) -> None:
     """A row for each shape."""
-    print(f"{'':12}{'run':>10}{'textbook':>10}   run ÷ textbook")
     for cell, units in shapes:
         rows = []
         for _ in range(turns):
             with running(cell, units) as trained:
                 trained(warm)
-                own = trained(seconds)
+                run_speed = trained(seconds)
             book = [sys.executable, __file__, "textbook", "--cells", cell, "--units", str(units)]
-            said = subprocess.check_output([*book, "--seconds", str(seconds)], encoding="utf-8")
-            rows.append((own, float(said)))
-        own, theirs = (median(column) for column in zip(*rows, strict=True))
-        ratio = median(one / other for one, other in rows)
-        print(f"{cell:5} {units:5} {own:10,.0f}{theirs:10,.0f}   {ratio:14.2f}", flush=True)
-        what = f"training ({cell}, {units} units)"
-        figure(what, own, "characters a second")
-        figure(f"{what} ÷ the textbook's loop", ratio, "×", least=2.5 if units >= 512 else 1.5)
+            loop_speed = subprocess.check_output([*book, "--seconds", str(seconds)], encoding="utf-8")
+            rows.append((run_speed, float(loop_speed)))
+        ratio = median(run_speed / loop_speed for run_speed, loop_speed in rows)
+        title = f"training ({cell}, {units} units)"
+        figure(title, median(run_speed for run_speed, _loop_speed in rows), "characters a second")
+        figure(f"{title} ÷ the textbook's loop", ratio, "×", least=2.5 if units >= 512 else 1.5)
 
 
 def minutes(presets: list[str], cores: int) -> None:
@@ -147,21 +144,21 @@ def minutes(presets: list[str], cores: int) -> None:
     counted = rnnviz.perplexity(counts, text=split.validation).perplexity
     usual = asdict(rnnviz.TrainConfig())
     for key in presets:
-        config, wanted = preset(key, corpus.characters, cores)
-        assert wanted == PRESETS[key]
+        config, duration = preset(key, corpus.characters, cores)
+        assert duration == PRESETS[key]
         changed = {name: value for name, value in asdict(config).items() if value != usual[name]}
         options = [f"--{name.replace('_', '-')}={value}" for name, value in changed.items()]
-        with tempfile.TemporaryDirectory() as made:
-            run = Path(made, "run")
-            assert train(run, "--corpus", "timemachine", "--minutes", str(wanted), *options).wait() == 0
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder, "run")
+            assert train(run, "--corpus", "timemachine", "--minutes", str(duration), *options).wait() == 0
             reports, (done,) = events(run, "report"), events(run, "finished")
-        best = min(one["validation_perplexity"] for one in reports)
-        below = [one["seconds"] for one in reports if one["validation_perplexity"] < counted]
+        best = min(report["validation_perplexity"] for report in reports)
+        below = [report["seconds"] for report in reports if report["validation_perplexity"] < counted]
         passed = f"passed after {below[0]:.0f} s" if below else "not passed"
         read = f"{reports[-1]['characters'] / 1e6:.1f} million characters"
         print(f"{key}: {read}, validation {best:.3f}, the 6-gram ({counted:.2f}) {passed}", flush=True)
-        what = f"{wanted:g} min of training on *The Time Machine*, {cores} cores: held-out perplexity"
-        figure(what, done["held_out"], most=LIMITS[key])
+        title = f"{duration:g} min of training on *The Time Machine*, {cores} cores: held-out perplexity"
+        figure(title, done["held_out"], most=LIMITS[key])
 
 
 def main() -> None:

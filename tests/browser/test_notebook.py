@@ -52,7 +52,7 @@ class Cell:
         self.sent.append([content, [base64.b64encode(block).decode() for block in buffers]])
 
     def hear(self, message: object) -> list[Any]:
-        self.widget._hear(None, message, [])
+        self.widget._on_message(None, message, [])
         sent, self.sent = self.sent, []
         return sent
 

@@ -40,7 +40,7 @@ LEFT = {
     "rnnviz/lab/analysis/gating.py": "longest",
     "rnnviz/lab/analysis/matching.py": "found most of own said",
     "rnnviz/lab/analysis/perturbation.py": "others",
-    "rnnviz/lab/analysis/places.py": "kept most",
+    "rnnviz/lab/analysis/places.py": "most",
     "rnnviz/lab/analysis/probing.py": "few held",
     "rnnviz/lab/analysis/search_result.py": "found",
     "rnnviz/lab/analysis/targets.py": "what",

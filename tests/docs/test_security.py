@@ -46,19 +46,15 @@ PROMISES: dict[str, list[str]] = {
     ],
     "tracebacks go to the terminal": ["ui/shell/test_main.py::test_unexpected_error_shows_no_traceback"],
     "escaped before they are HTML": [
-        "ui/pages/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
+        "ui/pages/test_perplexity_sections.py::test_html_in_a_name_or_a_text_stays_text_in_every_section",
         "notebook/test_html_repr.py::test_a_model_shows_its_card",
         "browser/test_viewer.py::test_text_is_shown_unchanged",
         "browser/test_address.py::test_markup_stays_text_and_damaged_text_is_noted",
     ],
     "Archives and documents are refused": ["text/test_filetypes.py::test_binary_file_is_refused_by_format"],
     "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],
-    "by the app's user only (0600)": [
-        "ui/jobs/test_clear_data.py::test_only_the_owner_can_read_what_is_kept"
-    ],
-    "at once by **Forget my texts**": [
-        "ui/jobs/test_clear_data.py::test_a_reader_can_have_all_texts_forgotten_at_once"
-    ],
+    "by the app's user only (0600)": ["ui/jobs/test_clear_data.py::test_only_the_owner_can_read_a_record"],
+    "at once by **Forget my texts**": ["ui/jobs/test_clear_data.py::test_button_forgets_all_texts_at_once"],
     "quote what a spreadsheet would compute": [
         "figures/test_export.py::test_a_name_that_is_a_formula_is_text_in_a_spreadsheet"
     ],

@@ -152,7 +152,7 @@ def test_without_pyarrow_parquet_says_what_to_install(
 ) -> None:
     source = of_length(3, tmp_path)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for attempt in (export.format_of, lambda path: export.per_character(source, path)):
+    for attempt in (export.table_format, lambda path: export.per_character(source, path)):
         with pytest.raises(ConfigError, match=r'needs pyarrow: pip install ".*\[app\]", or write a .csv'):
             attempt(tmp_path / "out.parquet")
 

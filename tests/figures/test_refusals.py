@@ -28,6 +28,6 @@ def test_wrong_output_is_refused_in_one_sentence(refusal: str, tmp_path: Path) -
     write = partial(export.per_character, record_costs(tmp_path, "time", np.ones(4)))
     (tmp_path / "folder.csv").mkdir()
     way, name, error, words = REFUSED[refusal]
-    ways = {"write": write, "format": export.format_of, "check": partial(check_output, kind=".csv")}
+    ways = {"write": write, "format": export.table_format, "check": partial(check_output, kind=".csv")}
     assert_refused(ways[way], error, words, tmp_path / name)
     assert not [path for path in tmp_path.iterdir() if path.is_file()]

@@ -31,7 +31,7 @@ class Hearer:
 
     def ask(self, **ask: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The answer to what a browser asks."""
-        self.widget._hear(self.widget, {"kind": "ask", "ask": ask}, [])
+        self.widget._on_message(self.widget, {"kind": "ask", "ask": ask}, [])
         content, (answer,) = self.sent.pop()
         assert content == {"kind": "answer", "client": ask.get("client", "")}
         return unpack(answer)
@@ -93,13 +93,13 @@ def test_python_reads_and_writes_the_text() -> None:
 @pytest.mark.parametrize("message", [None, [], {"kind": "x"}, {"kind": "ask"}, {"kind": "ask", "ask": [1]}])
 def test_malformed_ask_is_ignored(message: object) -> None:
     hearer = Hearer()
-    hearer.widget._hear(hearer.widget, message, [])
+    hearer.widget._on_message(hearer.widget, message, [])
     assert len(hearer.sent) <= 1
 
 
 def test_plotly_comes_from_the_kernel() -> None:
     hearer = Hearer()
-    hearer.widget._hear(hearer.widget, {"kind": "plotly"}, [])
+    hearer.widget._on_message(hearer.widget, {"kind": "plotly"}, [])
     ((content, (library,)),) = hearer.sent
     assert content == {"kind": "plotly"}
     assert b"plotly.js" in library[:300]

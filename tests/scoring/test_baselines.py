@@ -4,53 +4,29 @@ import gzip
 import lzma
 import math
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from rnnviz.networks.progress import Share
 from rnnviz.scoring.baselines import measure
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
-from rnnviz.scoring.score import CostRow
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import TEXT
-from tests.support.recorded import make_record
 
 VOCABULARY = Vocabulary(("a", "b"))
-Measured = Callable[[str], dict[str, CostRow]]
-
-
-@pytest.fixture
-def measured(tmp_path: Path) -> Measured:
-    def costs(text: str) -> dict[str, CostRow]:
-        record = make_record(tmp_path, UniformModel(VOCABULARY), text)
-        return {row.name: row for row in measure(record.score, source_of(text), VOCABULARY)}
-
-    return costs
 
 
 def source_of(text: str) -> SourceText:
     return SourceText(None, text, None, None, "newlines")
 
 
-@pytest.mark.parametrize("text", ["abba", "ab道a😀"])
-def test_uniform_baseline_equals_a_uniform_models_score(
-    text: str, tmp_path: Path, measured: Measured
-) -> None:
-    score = make_record(tmp_path, UniformModel(VOCABULARY), text).score
-    row = measured(text)["uniform"]
-    assert row.kind == "uniform"
-    assert row.perplexity == pytest.approx(score.perplexity, rel=1e-5)
-    assert row.bits_per_character == pytest.approx(score.bits_per_character, rel=1e-5)
-
-
-@pytest.mark.parametrize("text", ["abab", "aabc", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)
-def test_baseline_costs_what_its_definition_or_its_file_says(text: str, measured: Measured) -> None:
-    n, data = len(text), text.encode()
-    rows = measured(text)
+@pytest.mark.parametrize("text", ["abab", "ab道a😀", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)
+def test_baseline_costs_what_its_definition_or_its_file_says(text: str) -> None:
+    n, data, score = len(text), text.encode(), perplexity(UniformModel(VOCABULARY), text)
+    rows = {row.name: row for row in measure(score, source_of(text), VOCABULARY)}
+    assert rows["uniform"].bits_per_character == pytest.approx(score.bits_per_character)
     entropy = sum(c / n * math.log2(n / c) for c in Counter(text).values())
     assert rows["unigram"].bits_per_character == pytest.approx(entropy, rel=1e-12)
     assert rows["gzip"].bits_per_character == pytest.approx(8 * len(gzip.compress(data, 9)) / n)
@@ -60,10 +36,8 @@ def test_baseline_costs_what_its_definition_or_its_file_says(text: str, measured
         assert math.log2(row.perplexity) == pytest.approx(row.bits_per_character, abs=1e-12)
 
 
-def test_baselines_report_progress_and_pieces_change_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    score = make_record(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
+def test_baselines_report_progress_and_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    score = perplexity(UniformModel(VOCABULARY), "ab" * 100_000)
     whole = measure(score, source_of("ab" * 100_000), VOCABULARY)
     monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK_CHARS", 65_536)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
@@ -73,13 +47,11 @@ def test_baselines_report_progress_and_pieces_change_nothing(
     assert in_pieces[:2] == whole[:2]
 
 
-def test_file_figures_are_equal_under_every_normaliser(
-    tmp_path: Path,
-) -> None:
+def test_file_figures_are_equal_under_every_normaliser() -> None:
     text = "“Wait…” – he said.\r\n「走」\rIt’s late.\n" * 40
     figures = []
     for normaliser in NORMALISERS:
-        score = make_record(tmp_path, UniformModel(VOCABULARY, normaliser=normaliser), text).score
+        score = perplexity(UniformModel(VOCABULARY, normaliser=normaliser), text)
         rows = {row.name: row for row in measure(score, source_of(text), VOCABULARY)}
         assert rows["uniform"].reading == score.reading == ("" if normaliser == "newlines" else normaliser)
         assert {rows[name].reading for name in ("unigram", "gzip", "xz")} == {""}

@@ -72,10 +72,9 @@ def test_planted_passage_is_found(stretch: int, tmp_path: Path) -> None:
     assert len(least) == 5
     for passage in least:
         assert passage.mean == pytest.approx(1)
-        assert text[passage.start - 1 : passage.start] in ("", " ", "\n")
-        assert text[passage.stop : passage.stop + 1] in ("", " ", "\n")
-        assert not passage.text[0].isspace()
-        assert not passage.text[-1].isspace()
+        around = text[passage.start - 1 : passage.start] + text[passage.stop : passage.stop + 1]
+        assert around.strip() == ""
+        assert passage.text == passage.text.strip()
 
 
 @given(st.integers(1, 400), st.integers(1, 30), st.integers(1, 12), st.booleans(), st.integers(0, 2**32))
@@ -111,8 +110,6 @@ def test_passages_stay_apart_and_within_reach(book: Record, stretch: int) -> Non
     spans = sorted((p.start, p.stop) for p in passages)
     assert all(b <= c for (_, b), (c, _) in pairwise(spans))
     assert all(30 <= b - a <= 50 for a, b in spans)
-    highest, lowest = book.surprising_passages(20, 10), book.surprising_passages(20, 10, least=True)
-    assert highest[-1].mean > math.log(book.score.perplexity) > lowest[-1].mean
 
 
 def test_equal_passages_come_in_text_order(tmp_path: Path) -> None:

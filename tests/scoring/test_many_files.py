@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rnnviz
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.many_files import ComparisonModel, Scoring
 from rnnviz.scoring.score import RowsScore, Score
@@ -38,8 +38,8 @@ def test_file_has_its_figures_or_its_error(files: list[str]) -> None:
         )
     )
     assert list(results) == files
-    text, empty, missing, table = results.values()
-    assert type(text) is Score
+    assert list(map(type, results.values())) == [Score, EmptyTextError, TextError, RowsScore]
+    text, _empty, _missing, table = results.values()
     assert text.perplexity == pytest.approx(rnnviz.perplexity(tiny("gru"), text=LONG).perplexity)
     ((_file, bare),) = scoring.score_files(files[:1])  # without a record of every character
     expected = interval(costs(tiny("gru"), LONG))
@@ -48,9 +48,6 @@ def test_file_has_its_figures_or_its_error(files: list[str]) -> None:
             (expected.low, expected.high), rel=1e-5
         )
     assert close([score.to_json() for score in record_scores], [text.to_json()])
-    assert isinstance(empty, RnnvizError)
-    assert isinstance(missing, RnnvizError)
-    assert isinstance(table, RowsScore)
     assert table.rows_scored == 2
     assert [n for _file, n in rows] == [1, 2]
 
@@ -85,5 +82,5 @@ def test_differing_readings_are_named_and_file_rows_stay(tmp_path: Path) -> None
 
 def test_rows_have_no_record_of_characters(files: list[str]) -> None:
     ((_file, error),) = Scoring(tiny("gru")).score_files(files[3:], keep={files[3]: print})
-    assert isinstance(error, RnnvizError)
+    assert isinstance(error, ConfigError)
     assert "a text a row" in str(error)

@@ -23,9 +23,6 @@ SLOPE = (-0.6, 0.2)
 )
 def test_log_chi_square_has_known_moments(k: int, mean: float, variance: float) -> None:
     assert _log_chi_square(k) == (pytest.approx(mean, abs=1e-4), pytest.approx(variance, abs=1e-4))
-    logs = np.log(np.random.default_rng(0).chisquare(k, 100_000) / k)
-    assert logs.mean() == pytest.approx(mean, abs=0.03)
-    assert logs.var() == pytest.approx(variance, rel=0.03)
 
 
 def test_half_width_is_that_of_draws() -> None:

@@ -10,7 +10,7 @@ from rnnviz.errors import TextError
 from rnnviz.findings import Number, Sentence
 from rnnviz.networks.contamination import Contamination
 from rnnviz.scoring.interval import PerplexityInterval
-from rnnviz.scoring.score import Averages, CostRow, RowsScore, Score, describe_averages, mark_best
+from rnnviz.scoring.score import Averages, CostRow, RowsScore, Score, averages, describe_averages, mark_best
 from rnnviz.sentences import describe, level
 
 FIGURES = ("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
@@ -192,6 +192,13 @@ def test_comparison_names_models_that_replace_characters(
         assert names == ([named] if named else [])
     table = replace(ROWS, compared=mark_best(rows))
     assert ("read-apart" in codes(table)) is bool(named)
+
+
+def test_averages_weigh_characters_or_texts() -> None:
+    long = scored(characters=30, bits_per_character=1.0)
+    both = averages([long, replace(long, characters=10, bits_per_character=3.0)])
+    assert (both.micro, both.macro) == (pytest.approx(2**1.5), pytest.approx(2**2))
+    assert (both.texts, both.characters) == (2, 40)
 
 
 def test_averages_are_one_sentence() -> None:

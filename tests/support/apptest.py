@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from rnnviz.networks import checkpoint
 from rnnviz.page.payload import unpack
+from rnnviz.ui.shell import address
 
 Open = Callable[..., AppTest]
 SHIPPED = checkpoint.folders()[-1]
@@ -21,10 +23,18 @@ def open_page(page: str, *, locale: str = "en-GB", **query: str) -> AppTest:
     """The app as somebody finds it who comes to a page, with a browser's locale and query parameters."""
     app = AppTest.from_file(SCRIPT, default_timeout=120)
     app.context = {"locale": locale}
-    for name, value in query.items():
-        app.query_params[name] = value
+    app.query_params.update(query)
     app._page_hash = calc_hash(page)  # switch_page knows files only, and our pages are functions
     return app.run()
+
+
+def visit_address(app: AppTest, *, back: bool = False, **query: str) -> AppTest:
+    """Come to an address in the same session; `back`: by the browser's Back."""
+    app.query_params.clear()
+    app.query_params.update(query)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(address, "is_history_navigation", lambda: back)
+        return app.run()
 
 
 def run_until_settled(app: AppTest, page: str) -> AppTest:

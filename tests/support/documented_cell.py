@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cells.md"
 
@@ -22,3 +23,9 @@ def pytest_load_initial_conftests() -> None:
     from tests.support import textbook  # it reads the cells
 
     exec(formulas, vars(textbook))
+
+
+def pytest_configure() -> None:
+    """Few examples of each property: a formula that differs anywhere differs in nearly all."""
+    settings.register_profile("few", settings.get_profile("quick"), max_examples=4)
+    settings.load_profile("few")

@@ -63,7 +63,7 @@ def norms(rows: Floats, exponents: Exponents) -> Doubles:
     return np.asarray(np.ldexp(lengths, exponents), np.float64)
 
 
-class _Layer:
+class _LayerAdjoints:
     """One layer's adjoints: `state` (rows, H) is λ of h. `cell` (rows, H) is λ of c, for a cell with a second
     state; `complete` adds the part that flows through h.
     """
@@ -178,7 +178,7 @@ def sweep(
     rows, top = len(seeds), len(layers) - 1
     # Each layer hands its input's adjoint down, so only the lowest may skip it.
     swept = [
-        _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MATRIX_MIN_ROWS)
+        _LayerAdjoints(slopes, rows, number > 0 or on_input is not None, rows >= MATRIX_MIN_ROWS)
         for number, slopes in enumerate(layers)
     ]
     flows = any(slopes.flows for slopes in layers)
@@ -210,7 +210,7 @@ def sweep(
                 begin = end
 
 
-def _rescale(layers: Sequence[_Layer], some: slice, exponents: Exponents, together: bool) -> None:
+def _rescale(layers: Sequence[_LayerAdjoints], some: slice, exponents: Exponents, together: bool) -> None:
     largest = np.zeros(some.stop - some.start, np.float32)
     for layer in layers:
         rows = layer.both[some]

@@ -77,7 +77,7 @@ class SearchedText:
         self._before, self._kept = {0: _reader_state(reader)}, dict[int, Halves]()
 
     @property
-    def kept(self) -> bool:
+    def in_memory(self) -> bool:
         """Whether all states are in memory, so that a search takes a moment."""
         return len(self._kept) * PIECE_CHARS >= len(self.text)
 

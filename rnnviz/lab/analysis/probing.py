@@ -376,11 +376,11 @@ def _probe_subsets(searcher: Searcher, best: Found, parts: Parts, values: Array)
     """The scores of FEW units, beginning with the `best`, as far as there are units."""
     units = searcher.units
     chosen = [units.index(best.unit)]
-    line = parts.few(values, chosen)
+    line = parts.fit_subset(values, chosen)
     for count in range(1, min(SUBSET_SIZES[-1], len(units)) + 1):
         if count > 1:
             chosen.append(parts.next(values, line))
-            line = parts.few(values, chosen)
+            line = parts.fit_subset(values, chosen)
         if count in SUBSET_SIZES:
             score = best.score if count == 1 else parts.score(line, values)
             yield Few(tuple(units[u] for u in chosen), score)
@@ -462,7 +462,7 @@ class Parts:
         """The line's values on the second part, (n,)."""
         return line.values(self._measured)
 
-    def few(self, target: Array, chosen: list[int]) -> Line:
+    def fit_subset(self, target: Array, chosen: list[int]) -> Line:
         """A Line of the `chosen` units alone."""
         return _fit(self._fitted, target[self.first], np.array(chosen), SUBSET_STRENGTH)
 

@@ -78,7 +78,7 @@ def read_python(text: str) -> PythonText:
     >>> "".join(".x"[int(x)] for x in found.string), found.depth.tolist()[:3], int(found.comment.sum())
     ('.....xx.......', [0.0, 1.0, 1.0], 3)
     """
-    return _best(text).found
+    return _best(text).marks
 
 
 def is_python(text: str) -> bool:
@@ -91,21 +91,21 @@ def is_python(text: str) -> bool:
     reading = _best(begun)
     # Strings and comments don't count: any prose could stand in them.
     code = (
-        np.array([not c.isspace() for c in begun], np.bool_) & ~reading.found.string & ~reading.found.comment
+        np.array([not c.isspace() for c in begun], np.bool_) & ~reading.marks.string & ~reading.marks.comment
     )
-    parsed = int((reading.found.parsed & code).sum())
+    parsed = int((reading.marks.parsed & code).sum())
     return reading.telling > MIN_CODE_SHARE * reading.statements and parsed >= MIN_PARSED_SHARE * int(
         code.sum()
     )
 
 
-def _best(text: str) -> _Reading:
+def _best(text: str) -> _PythonReading:
     """The reading of a text from outside a string, or from inside one if that parses more."""
-    reading = _Reading(text, "")
+    reading = _PythonReading(text, "")
     first = _TRIPLE.search(text)
-    if first is not None and not reading.found.parsed.all():
-        inside_string = _Reading(text, first[0])
-        if inside_string.found.parsed.sum() > reading.found.parsed.sum():
+    if first is not None and not reading.marks.parsed.all():
+        inside_string = _PythonReading(text, first[0])
+        if inside_string.marks.parsed.sum() > reading.marks.parsed.sum():
             return inside_string
     return reading
 
@@ -183,8 +183,8 @@ def _value(token: _Token) -> bool:
     return token.kind in (tokenize.NUMBER, tokenize.STRING)
 
 
-class _Reading:
-    """One reading of a text that begins after `opening`, as `found`. `statements` counts statements,
+class _PythonReading:
+    """One reading of a text that begins after `opening`, as `marks`. `statements` counts statements,
     `telling` those unlikely in prose.
     """
 
@@ -195,7 +195,7 @@ class _Reading:
         n = len(text)
         string, comment, indent, parsed = np.zeros((4, n), np.bool_)
         depth, level = np.zeros((2, n))
-        self.found = PythonText(string, comment, depth, indent, level, parsed)
+        self.marks = PythonText(string, comment, depth, indent, level, parsed)
         self.statements = self.telling = 0
         self._blocks = [0]  # the blanks before the statements of each open block
         line = 0
@@ -256,10 +256,10 @@ class _Reading:
         """Record the tokens of a statement that begins on a line."""
         begin = min(self._begins[line], len(self._text))
         end = min(max(token.stop for token in statement.tokens), len(self._text))
-        self.found.parsed[begin:end] = True
+        self.marks.parsed[begin:end] = True
         for token in statement.tokens:
             if token.kind == tokenize.COMMENT:
-                self.found.comment[token.start : token.stop] = True
+                self.marks.comment[token.start : token.stop] = True
         if statement.ink:
             self.statements += 1
             self.telling += statement.telling
@@ -273,15 +273,15 @@ class _Reading:
             if token.kind == _F_BEGINS:
                 f_strings.append(_opening_mark(token)[0])
             elif token.kind == _F_ENDS:
-                self.found.string[max(f_strings.pop(), 0) : token.start] = True
+                self.marks.string[max(f_strings.pop(), 0) : token.start] = True
             elif token.kind == tokenize.STRING:
                 start, mark = _opening_mark(token)
-                self.found.string[max(start, 0) : max(token.stop - len(mark), 0)] = True
+                self.marks.string[max(start, 0) : max(token.stop - len(mark), 0)] = True
             elif token.kind == tokenize.OP and not f_strings:
                 steps[token.start - begin] += (token.word in _OPENING) - (token.word in _CLOSING)
-        self.found.depth[begin:end] = np.cumsum(steps)[:-1]
+        self.marks.depth[begin:end] = np.cumsum(steps)[:-1]
         for start in f_strings:
-            self.found.string[start:] = True
+            self.marks.string[start:] = True
 
     def _keep_indent(self, statement: _Statement, end: int) -> None:
         first = next((t for t in statement.tokens if t.kind not in _BLANK_KINDS), None)
@@ -295,13 +295,13 @@ class _Reading:
                 self._blocks.pop()
             if self._blocks[-1] < blanks:
                 self._blocks.append(blanks)
-        self.found.indent[begin : first.start] = True
+        self.marks.indent[begin : first.start] = True
         # Within the blanks the level grows from block to block, as far as a reader can know it there.
         read = np.arange(1, blanks + 1)  # blanks, at each place
-        self.found.level[begin : first.start] = np.searchsorted(self._blocks, read, "right") - 1
+        self.marks.level[begin : first.start] = np.searchsorted(self._blocks, read, "right") - 1
         if self._text[end - 1 : end] == "\n":
             end -= 1
-        self.found.level[first.start : end] = bisect_right(self._blocks, blanks) - 1
+        self.marks.level[first.start : end] = bisect_right(self._blocks, blanks) - 1
 
 
 def _opening_mark(token: _Token) -> tuple[int, str]:

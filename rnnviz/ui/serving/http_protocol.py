@@ -29,14 +29,14 @@ class BoundedHeaders(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._mind()
+        self._watch_header()
 
     # uvicorn has a timeout between requests (keep-alive), but none for a header that began and never ends.
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._mind()
+        self._watch_header()
 
-    def _mind(self) -> None:
+    def _watch_header(self) -> None:
         waiting = self.conn.their_state is h11.IDLE  # the header has not begun, or not ended
         if waiting and self._cut is None:
             self._cut = self.loop.call_later(HEADER_TIMEOUT_S, self.transport.close)

@@ -84,12 +84,12 @@ def test_a_text_is_read_in_pieces_and_kept_if_its_states_fit(
     states = halves(model, TEXT)
     monkeypatch.setattr(places, "MAX_KEPT_BYTES", 2 * states.size - (not is_kept))
     searched = SearchedText(model, TEXT)
-    assert (searched.text, searched.bytes, searched.kept) == (TEXT, 2 * states.size, False)
+    assert (searched.text, searched.bytes, searched.in_memory) == (TEXT, 2 * states.size, False)
     for start, stop in ((65, 130), (0, len(TEXT)), (29, 30), (30, 31)):  # the first out of turn
         pieces = list(searched.between(start, stop))
         assert max(piece.shape[1] for piece in pieces) <= 30
         np.testing.assert_allclose(np.concatenate(pieces, axis=1).T, states[start:stop], atol=HALF)
-    assert searched.kept == is_kept
+    assert searched.in_memory == is_kept
     once = searched.states(1)
     assert (searched.states(1) is once) == is_kept
     np.testing.assert_array_equal(searched.states(1), once)
@@ -326,17 +326,11 @@ def test_matches_sentences_have_the_counts() -> None:
     shown_values = {
         name: value.value if isinstance(value, Number) else value for name, value in values.items()
     }
-    assert (shown_values["share"], shown_values["everywhere"], shown_values["anywhere"]) == pytest.approx(
-        (0.03, 0.02, 1.0)
-    )
-    assert (shown_values["passage"], shown_values["ending"]) == ("b⏎·c", "·c")
-    assert (shown_values["inside"], shown_values["ends"], shown_values["first"], shown_values["copies"]) == (
-        1,
-        1,
-        300,
-        2,
-    )
-    assert [shown_values[name] for name in ("own", "theirs", "a", "b", "c", "d")] == [1, 9, 1, 4, 1, 5]
+    expected = {
+        "share": 0.03, "everywhere": 0.02, "anywhere": 1.0, "passage": "b⏎·c", "ending": "·c", "inside": 1,
+        "ends": 1, "first": 300, "copies": 2, "own": 1, "theirs": 9, "a": 1, "b": 4, "c": 1, "d": 5,
+    }  # fmt: skip
+    assert {name: shown_values[name] for name in expected} == pytest.approx(expected)
     assert describe(values["units"], "en") == "0 to 2"
     (row,) = MATCHES.table().rows
     assert [value.value for value in row[:3] if isinstance(value, Number)] == [70, 2, 4]

@@ -78,12 +78,6 @@ def test_a_unit_that_holds_it_is_named() -> None:
     assert result.direction().vector[0] > 0.9
 
 
-def test_probe_of_all_layers_has_a_direction_for_each() -> None:
-    result = probe(read(), units.target("quotes", read().text))
-    assert (result.layers, result.weights.shape) == ((0, 1), (2, H))
-    assert (result.few[0].units, result.direction(1).layer) == ((Unit(0, 0),), 1)
-
-
 def planted(n: int = 24_000, columns: int = 40) -> tuple[Target, np.ndarray]:
     random = np.random.default_rng(1)
     mask = np.arange(n) % 61 < 25
@@ -215,7 +209,7 @@ def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
         result = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
         assert result.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
         assert result.quantity == quantity == result.direction(1).quantity
-        assert result.weights.shape == (2, 12)
+        assert (result.layers, result.weights.shape, result.direction(1).layer) == ((0, 1), (2, 12), 1)
 
 
 def test_fewer_units_than_eight_and_states_that_exploded() -> None:

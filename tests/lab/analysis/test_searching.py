@@ -28,10 +28,8 @@ from tests.support.torch_models import tiny_torch
 def test_the_unit_that_was_built_for_it_is_first_and_perfect(name: str, unit: int) -> None:
     text = quoted()
     result = search(rnnviz.trace(built(), text), target(name, text))
-    assert result.best.unit == Unit(0, unit)
+    assert (result.best.unit, result.best.direction, result.held_out) == (Unit(0, unit), 1, True)
     assert result.best.score == pytest.approx(1.0, abs=1e-12)
-    assert result.best.direction == 1
-    assert result.held_out
     assert result.chance < 0.9
     assert result.best in result.above_chance
     assert result.best.p < 0.01

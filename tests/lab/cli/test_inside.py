@@ -14,8 +14,8 @@ import pytest
 import rnnviz
 from rnnviz import gradients, units
 from rnnviz.cli.output import json_line, terminal_text
-from rnnviz.findings import Finding, stacked
-from rnnviz.lab.analysis import ablation, directions
+from rnnviz.findings import Finding, stack_tables
+from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.attribution import contributions
 from rnnviz.lab.analysis.search_result import Unanswered
 from rnnviz.networks.checkpoint import save
@@ -162,7 +162,7 @@ def test_command_prints_findings_of_functions(name: str, look: Run) -> None:
         )
     if program in ("units", "connectivity", "perturb"):
         lines = [line.split() for line in look(command).out.splitlines()]
-        for row in stacked([item.table() for item in findings]).rows:
+        for row in stack_tables([item.table() for item in findings]).rows:
             assert " ".join(map(terminal_text, row)).split() in lines
 
 
@@ -183,13 +183,6 @@ def test_weights_option_adds_probe_weights(look: Run) -> None:
     (findings,) = CASES["probe"].make()
     assert close(results["weights"], findings.weights.tolist(), rel=1e-3, least=1e-5)  # type: ignore[attr-defined]
     assert "weights" not in look(command, "--json").objects[0]
-
-
-def test_disagreeing_halves_leave_units_unranked(look: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ablation, "MIN_REPLICATION", 2.0)
-    lines = {name: len(look(CASES[name].command).out.splitlines()) for name in ("ablate", "ablate some")}
-    assert lines["ablate"] < 8
-    assert lines["ablate some"] > 4, "chosen units are shown as they are"
 
 
 def test_passage_is_read_from_standard_input(look: Run) -> None:

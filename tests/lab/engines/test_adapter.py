@@ -137,9 +137,7 @@ def test_projections_are_multiplied_into_what_reads_them(layers: int) -> None:
 
 
 def test_padding_is_no_character() -> None:
-    model = same(layers_of(nn.LSTM, N + 1), entries=["<pad>", *CHARACTERS])
-    assert model.vocabulary.size == N + 1
-    # An embedding with a row for padding that the output lacks.
+    """An embedding may have a row for it that the output lacks."""
     parts = layers_of(nn.LSTM, N)
     rows, padding = parts["encoder"].weight.detach(), torch.ones(1, 6)
     wide = nn.Embedding.from_pretrained(torch.cat([rows[:3], padding, rows[3:]]), padding_idx=3)
@@ -245,7 +243,7 @@ def test_wrapped_modules_are_unwrapped(wrap: Any) -> None:
 
 
 @pytest.mark.parametrize("entry", [
-    "</s>", "<s>", "<eos>", "[SEP]", "<|endoftext|>", "__go__", "<mask>", "EOS", "pad", "", None,
+    "<pad>", "</s>", "<s>", "<eos>", "[SEP]", "<|endoftext|>", "__go__", "<mask>", "EOS", "pad", "", None,
 ])  # fmt: skip
 def test_an_entry_that_no_text_has_is_left_out_and_the_others_add_up_to_1(entry: Any) -> None:
     entries = [*CHARACTERS[:4], entry, *CHARACTERS[4:]]

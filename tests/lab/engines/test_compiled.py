@@ -1,12 +1,13 @@
-"""rnnviz.lab.engines.compiled: what numba compiles is the record step by step, however threads share it."""
+"""rnnviz.lab.engines.compiled: what numba compiles at the edges of its numbers and of memory.
+
+That it computes what the record says stands in the conformance table.
+"""
 
 import subprocess
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnviz import ModelConfig, TrainConfig
@@ -32,10 +33,9 @@ class Case:
         B: int,
         H: int,
         symbols: int = 7,
-        seed: int = 0,
         scale: float = 1.0,
     ) -> None:
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(0)
         self.config = ModelConfig(kind[0], 9, H, embedding_size=3, activation=kind[1])
         shapes = self.config.shapes()
         self.tensors = [
@@ -46,69 +46,26 @@ class Case:
         self.table = torch.randn(symbols, shapes[self.config.layer_names(0)[0]][0], generator=generator)
         self.first = [torch.randn(B, H, generator=generator) for _ in range(1 + CELLS[kind[0]].has_cell)]
 
-    def ours(self, *, looked_up: bool = True, back: int = 0) -> list[Tensor]:
-        """States, and the gradients of a loss that reaches all of them."""
+    def ours(self) -> list[Tensor]:
+        """States, and the gradients of their sum."""
         leaves = [tensor.clone().requires_grad_() for tensor in (self.table, *self.tensors, *self.first)]
         table, tensors, first = leaves[0], leaves[1 : 1 + len(self.tensors)], leaves[1 + len(self.tensors) :]
-        rows = compiled.TableRows(table, self.ids) if looked_up else table[self.ids]
-        results = list(compiled.layer(self.config, tensors, rows, first))
-        if back:
-            torch.set_num_threads(back)
-        return results + self._slopes(results, leaves)
+        results = compiled.layer(self.config, tensors, compiled.TableRows(table, self.ids), first)
+        loss = torch.cat([result.flatten() for result in results]).sum()
+        return [*results, *torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)]
 
-    def exact(self) -> list[Tensor]:
-        """The same by the record, a step after another, in double precision."""
-        leaves = [tensor.double().requires_grad_() for tensor in (self.table, *self.tensors, *self.first)]
-        tensors, states = leaves[1 : 1 + len(self.tensors)], leaves[1 + len(self.tensors) :]
+    def exact(self) -> Tensor:
+        """The states by the record, a step after another, in double precision."""
+        states = [h.double() for h in self.first]
+        tensors = [tensor.double() for tensor in self.tensors]
         layer = torch_engine.TorchLayer(self.config.cell, tensors, self.config.activation)
         order = [k * len(states[0][0]) + n for k in layer.kind.stored for n in range(len(states[0][0]))]
         steps = []
         for ids in self.ids:
-            parts = layer.step(leaves[0][ids][:, order], *states)
+            parts = layer.step(self.table.double()[ids][:, order], *states)
             states = [parts[name] for name in "hc"[: len(states)]]
             steps.append(states[0])
-        results = [torch.stack(steps), *states[1:]]
-        return results + self._slopes(results, leaves)
-
-    def _slopes(self, results: list[Tensor], leaves: list[Tensor]) -> list[Tensor]:
-        loss = sum(
-            (result * torch.linspace(-1, 1, result.numel(), dtype=result.dtype).view(result.shape)).sum()
-            for result in results
-        )
-        return list(torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True))
-
-
-@needs_numba
-@settings(max_examples=60, deadline=None)
-@given(
-    kind=st.sampled_from(KINDS),
-    T=st.integers(1, 6),
-    B=st.integers(1, 9),
-    H=st.integers(1, 70),
-    symbols=st.integers(1, 5),
-    threads=st.integers(1, 5),
-    back=st.integers(1, 5),
-    looked_up=st.booleans(),
-    seed=st.integers(0, 1000),
-)
-def test_compiled_pass_equals_record_in_float64(
-    kind: tuple[str, str],
-    T: int,
-    B: int,
-    H: int,
-    symbols: int,
-    threads: int,
-    back: int,
-    looked_up: bool,
-    seed: int,
-) -> None:
-    """Batches of fewer rows than threads, of units that fill no line, and passes back on other numbers of
-    threads among them: whoever trains may set it between the two.
-    """
-    torch.set_num_threads(threads)
-    case = Case(kind, T, B, H, symbols, seed)
-    for mine, theirs in zip(case.ours(looked_up=looked_up, back=back), case.exact(), strict=True):
-        torch.testing.assert_close(mine.double(), theirs, rtol=2e-4, atol=2e-5)
+        return torch.stack(steps)
 
 
 @needs_numba
@@ -129,7 +86,7 @@ def test_huge_inputs_saturate_and_no_number_stays_none(kind: tuple[str, str]) ->
     for size in (-1e30, -200.0, -88.0, -1e-6, 1e-6, 88.0, 200.0, 1e30):
         case.table.fill_(size)
         ours, exact = case.ours(), case.exact()
-        torch.testing.assert_close(ours[0].double(), exact[0], rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(ours[0].double(), exact, rtol=1e-5, atol=1e-6)
         for slope in ours if abs(size) < 1e3 else ():
             assert slope.isfinite().all()
     case.table.fill_(float("nan"))

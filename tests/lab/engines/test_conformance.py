@@ -190,6 +190,17 @@ def char_model(
     return {"logits": logits.transpose(0, 1)}, state
 
 
+def on_threads(run: Callable[..., EngineArrays], dtype: str, case: Case, *how: Any) -> EngineArrays:
+    """The same on several threads, with fewer rows than these or more; the way back then takes another number
+    of threads: whoever trains may set it between the two.
+    """
+    forward, back = case.shape.seed % 5, case.shape.seed // 5 % 5
+    torch.set_num_threads(1 + forward)
+    result = run(dtype, case, *how)
+    torch.set_num_threads(1 + back)
+    return result
+
+
 def on_gpu(run: Callable[..., EngineArrays], dtype: str, case: Case, ids: Tensor, *at: Any) -> EngineArrays:
     """The same with all that it is given on a GPU; gradients flow back to the processor."""
     state, time = at
@@ -322,7 +333,9 @@ ENGINES = {
     "torch float64": replace(LAYERS, dtype="float64"),
     "stepwise": STEPWISE,
     "stepwise float64": replace(STEPWISE, dtype="float64"),
-    "numba": Engine(partial(char_model, "numba"), reads=False, learns=True, lacks=("mlp",)),
+    "numba": Engine(
+        partial(on_threads, partial(char_model, "numba")), reads=False, learns=True, lacks=("mlp",)
+    ),
     "adapt_step": Engine(adapted, gives=("logits", *STATES)),
     "scorer": Engine(partial(scorer, "numpy"), gives=("log_probs",)),
     "scorer float64": Engine(partial(scorer, "numpy"), dtype="float64", gives=("log_probs",)),

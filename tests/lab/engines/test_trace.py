@@ -57,14 +57,6 @@ def test_a_tracer_keeps_the_weights_it_began_with() -> None:
     assert np.abs(trace(model, "abc").log_probs - before.log_probs).max() > 0.1
 
 
-def test_numpy_reads_torch_networks_on_processor() -> None:
-    texts = ["a cab", "", TEXT * 3]
-    for cell in CELLS:
-        ours, theirs = (rnnviz.trace(model, texts) for model in (torch_network(cell), spread_network(cell)))
-        for own_trace, same in zip(ours, theirs, strict=True):
-            assert_same_trace(own_trace, same)
-
-
 @pytest.mark.parametrize("cell", [*CELLS, "relu"])
 def test_gpu_path_computes_same_states(cell: str) -> None:
     model = torch_network(cell)

@@ -21,7 +21,7 @@ from rnnviz.text import corpora
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.shell import dashboard, render_finding
 from tests.support.apptest import Open, address_fields, page_words, run_until_settled, switch_page
-from tests.support.jobs import SOON, Endless
+from tests.support.jobs import SOON, GatedJob
 from tests.support.lab_pages import INSIDE_PARTS, TINY_GRU, ask_board, choose_way, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
@@ -165,22 +165,22 @@ def test_source_names_how_much_text_is_new_to_the_network(
 
 @pytest.mark.slow
 def test_another_part_cancels_the_jobs_of_the_last(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = Endless()
+    gated = GatedJob()
     monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
-    reading = replace(page_units.SEARCH, run=lambda model, text, progress, **arguments: endless(progress))
+    reading = replace(page_units.SEARCH, run=lambda model, text, progress, **arguments: gated(progress))
     monkeypatch.setattr(page_units, "SEARCH", reading)
     app = open_app("inside", model="tiny-gru")
     where = next(box for box in app.selectbox if box.label == "On which text")
     run_until_settled(where.set_value("python-docs").run(), "inside")
     assert not app.session_state["inside.jobs"].busy()  # it costs time: a button starts it
     app.button(key="inside.search.start").click().run()
-    assert endless.started.wait(SOON)
+    assert gated.started.wait(SOON)
     jobs = app.session_state["inside.jobs"]
     app.run()
     assert len(jobs.busy()) == 1  # it is still asked for
     app.segmented_control(key="part").set_value("match").run()
     assert not [job for job in jobs.busy() if job.key.kind == "search"]
-    assert endless.closed.wait(SOON)
+    assert gated.closed.wait(SOON)
 
 
 BEATEN = tuple(Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))

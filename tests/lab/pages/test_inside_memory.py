@@ -11,7 +11,7 @@ from rnnviz.lab.analysis import attribution
 from rnnviz.lab.pages.inside import memory
 from rnnviz.ui.shell import render_finding
 from tests.support.apptest import Open, page_words, run_until_settled
-from tests.support.jobs import SOON, Endless
+from tests.support.jobs import SOON, GatedJob
 from tests.support.lab_pages import ask_board, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
@@ -64,14 +64,14 @@ def test_gates_and_eigenvalues_are_drawn_before_any_click(
 def test_long_computation_can_be_cancelled(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = Endless()
-    part = replace(memory.CONNECTIVITY, run=lambda model, text, progress, **arguments: endless(progress))
+    gated = GatedJob()
+    part = replace(memory.CONNECTIVITY, run=lambda model, text, progress, **arguments: gated(progress))
     monkeypatch.setattr(memory, "CONNECTIVITY", part)
     app = open_app("inside", part="memory", model="tiny-gru")
-    assert endless.started.wait(SOON)
+    assert gated.started.wait(SOON)
     assert "inside.memory" not in boards
     next(b for b in app.button if b.label == "Cancel").click().run()
-    assert endless.closed.wait(SOON)
+    assert gated.closed.wait(SOON)
     assert "cancelled" in page_words(app)
 
 

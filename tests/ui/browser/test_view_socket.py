@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -44,16 +45,9 @@ def served_socket() -> ViewSocket:
 
 @contextmanager
 def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
-    client = TestClient(Starlette(routes=view_socket.routes()))
-    with client.websocket_connect(view_socket.ADDRESS, subprotocols=[token], headers=headers) as socket:
+    connect = TestClient(Starlette(routes=view_socket.routes())).websocket_connect
+    with connect(view_socket.ADDRESS, subprotocols=[token], headers=headers) as socket:
         yield socket
-
-
-def is_refused(token: str, **headers: str) -> bool:
-    """Whether no connection is made: nothing that comes over it is waited for."""
-    with pytest.raises(WebSocketDisconnect), connected(token, **headers):
-        return False
-    return True
 
 
 def answer(socket: WebSocketTestSession, **ask: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -76,7 +70,7 @@ def test_key_is_answered_by_one_small_message(live: ViewSocket) -> None:
         for n, letter in enumerate("Is it?", 2):
             text += letter
             ask = {"text": text, "client": "b", "seq": n, "static": "d", "base": header["revision"]}
-            socket.send_text(json.dumps(ask))
+            socket.send_json(ask)
             message = socket.receive_bytes()
             assert len(message) < 2000
             header, arrays = unpack(message)
@@ -98,7 +92,7 @@ def test_page_and_connection_share_a_text(open_app: Open) -> None:
         assert header["static"]["cell"] == "lstm"
 
 
-def test_page_keeps_the_addresss_text_despite_a_key(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_keeps_address_text_despite_a_key(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     static = page._static
 
     def meanwhile(session: LiveSession, *arguments: Any) -> tuple[dict[str, Any], str]:
@@ -111,14 +105,10 @@ def test_page_keeps_the_addresss_text_despite_a_key(open_app: Open, monkeypatch:
 
 
 def test_asks_for_the_page_are_left_to_it(live: ViewSocket, caplog: pytest.LogCaptureFixture) -> None:
-    wishes = (
-        {"fresh": True},
-        {"model": "tiny-lstm"},
-        {"glance": True},
-        {"text": "a" * view_socket.MAX_ASK_CHARS},
-    )
+    long_text = "a" * view_socket.MAX_ASK_CHARS
+    page_asks = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": long_text})
     with connected(live.token) as socket:
-        for message in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
+        for message in ("", "[", "[" * 100_000, *map(json.dumps, page_asks)):
             assert is_left_to_page(socket, message)
             assert answer(socket, text="on")[0]["length"] == 2
         assert not caplog.records, "whoever sends nonsense fills no log"
@@ -129,10 +119,7 @@ def test_asks_for_the_page_are_left_to_it(live: ViewSocket, caplog: pytest.LogCa
 def test_failed_answer_is_left_to_the_page(
     live: ViewSocket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(*arguments: object, **options: object) -> bytes:
-        raise RuntimeError("broken")
-
-    monkeypatch.setattr(LiveSession, "answer", broken)
+    monkeypatch.setattr(LiveSession, "answer", Mock(side_effect=RuntimeError("broken")))
     with connected(live.token) as socket:
         assert is_left_to_page(socket, json.dumps({"text": "on"}))
     assert "could not be answered" in caplog.text
@@ -141,7 +128,8 @@ def test_failed_answer_is_left_to_the_page(
 def test_connection_needs_the_token_and_a_living_session() -> None:
     state = {"link": served_socket()}  # a session's state alone holds it
     token = state["link"].token
-    assert is_refused("another")
+    with pytest.raises(WebSocketDisconnect), connected("another"):
+        pass  # refused at once: nothing that comes over it is waited for
     with connected(token) as socket:
         answer(socket, text="here")
         del state
@@ -182,27 +170,25 @@ def test_answer_at_once_waits_for_no_work_and_no_lock(live: ViewSocket) -> None:
         assert live.answer({"text": NEWS}, at_once=True) is None
 
 
-def test_long_asks_of_a_view_take_one_thread(live: ViewSocket) -> None:
-    at_work, largest = 0, 0
+def test_long_asks_of_a_view_take_one_thread(live: ViewSocket, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments: list[str] = []
 
-    class SlowSession:
-        def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
-            nonlocal at_work, largest
-            if at_once:
-                return None
-            at_work += 1
-            largest = max(largest, at_work)
-            threading.Event().wait(0.05)
-            at_work -= 1
-            return b""
+    def answer_slowly(ask_json: Any, *, at_once: bool = False) -> bytes | None:
+        if at_once:
+            return None
+        moments.append("begin")
+        threading.Event().wait(0.05)
+        moments.append("end")
+        return b""
 
-    live.serve(SlowSession())
+    # In place of the answer with its lock, for which two threads would wait without any sign.
+    monkeypatch.setattr(live, "answer", answer_slowly)
 
     async def ask_three_times() -> None:
         await asyncio.gather(*(view_socket._answer_text(live.token, "{}") for _ in range(3)))
 
     asyncio.run(ask_three_times())
-    assert largest == 1
+    assert moments == ["begin", "end"] * 3
 
 
 def test_flood_of_asks_lets_other_tasks_run(live: ViewSocket) -> None:
@@ -237,7 +223,8 @@ def test_view_limits_its_open_connections(live: ViewSocket) -> None:
     with ExitStack() as stack:
         for _ in range(view_socket.MAX_CONNECTIONS):
             stack.enter_context(connected(live.token))
-        assert is_refused(live.token)
+        with pytest.raises(WebSocketDisconnect), connected(live.token):
+            pass
     assert live.connections == 0
     with connected(live.token) as socket:
         assert answer(socket, text="again")[0]["length"] == 5

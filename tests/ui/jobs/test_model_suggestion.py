@@ -1,4 +1,4 @@
-"""A text that is foreign to the chosen model: which other reads it best, and how the page offers it."""
+"""A text that is foreign to the chosen model: the model that reads it best, and how pages offer it."""
 
 import math
 import re
@@ -25,87 +25,87 @@ def info(name: str) -> ModelInfo:
     return checkpoint.read_info(SHIPPED / f"{name}.safetensors")
 
 
-def looked(name: str, text: str) -> Suggestion:
+def suggest(name: str, text: str) -> Suggestion:
     shares: list[float] = []
-    better = find_better(info(name), text, lambda share: shares.append(share.fraction))
+    suggestion = find_better(info(name), text, lambda share: shares.append(share.fraction))
     assert shares == sorted(shares)
     assert shares[-1] < 1
-    return better
+    return suggestion
 
 
 @pytest.mark.usefixtures("shipped")
-def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> None:
+def test_best_model_is_offered_if_it_leads_clearly() -> None:
     text = TEXTS["journey"]
-    found = looked("timemachine-gru", text)
+    suggestion = suggest("timemachine-gru", text)
     model: Any = checkpoint.load_numpy(info("chinese-gru").path)
-    assert found.bits == pytest.approx(float(trace(model, text).nll.mean()) / math.log(2), rel=1e-5)
-    assert (found.name, found.own_bits > 20) == ("chinese-gru", True)
-    assert looked("shakespeare-lstm", TEXTS["python-source"]).name == "python-gru"
-    assert looked("timemachine-gru", GERMAN) == Suggestion(pytest.approx(5.4, abs=0.5))
-    assert looked("python-gru", TEXTS["python-source"]).name is None
+    assert suggestion.bits == pytest.approx(float(trace(model, text).nll.mean()) / math.log(2), rel=1e-5)
+    assert (suggestion.name, suggestion.own_bits > 20) == ("chinese-gru", True)
+    assert suggest("shakespeare-lstm", TEXTS["python-source"]).name == "python-gru"
+    assert suggest("timemachine-gru", GERMAN) == Suggestion(pytest.approx(5.4, abs=0.5))
+    assert suggest("python-gru", TEXTS["python-source"]).name is None
 
 
 @pytest.mark.usefixtures("shipped")
-def test_the_best_of_a_short_beginning_read_on() -> None:
+def test_best_models_of_a_short_beginning_read_on() -> None:
     text = (TEXTS["python-source"] * 3)[: model_suggestion.FIRST_CHARS] + TEXTS["holmes"] * 9
-    assert looked("timemachine-gru", text[: model_suggestion.FIRST_CHARS]).name == "python-gru"
-    assert looked("timemachine-gru", text[: model_suggestion.READ_CHARS]).name != "python-gru"
+    assert suggest("timemachine-gru", text[: model_suggestion.FIRST_CHARS]).name == "python-gru"
+    assert suggest("timemachine-gru", text[: model_suggestion.READ_CHARS]).name != "python-gru"
 
 
 @pytest.mark.usefixtures("shipped")
-def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
-    tried = {one.path.stem for one in model_suggestion.candidates(info("timemachine-gru"))}
-    assert {"chinese-gru", "holmes-lstm", "holmes-mlp", "python-gru"} <= tried
-    assert not [name for name in tried if name.startswith("timemachine") or name.endswith("gram")]
+def test_candidates_are_networks_of_other_corpora() -> None:
+    names = {network.path.stem for network in model_suggestion.candidates(info("timemachine-gru"))}
+    assert {"chinese-gru", "holmes-lstm", "holmes-mlp", "python-gru"} <= names
+    assert not [name for name in names if name.startswith("timemachine") or name.endswith("gram")]
 
 
-def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
-    """What the browser is answered."""
+def ask_page(app: AppTest, **fields: Any) -> dict[str, Any]:
+    """The header of the answer to the browser."""
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, **fields}
     app.run()
     return component_data(app)[0]
 
 
 @pytest.mark.usefixtures("shipped")
-def test_a_model_that_is_not_there_is_named(open_app: Open) -> None:
+def test_missing_model_is_named(open_app: Open) -> None:
     app = open_app("explore", model="timemachine-gru")
-    header = asked(app, text="machine", model="../nobody")
+    header = ask_page(app, text="machine", model="../nobody")
     assert "no model called" in app.warning[0].value
     assert header["text"] == "machine"
 
 
-def test_jobs_that_nobody_waits_for_are_dropped(open_app: Open) -> None:
+def test_only_the_newest_search_is_kept(open_app: Open) -> None:
     app = open_app("explore")
     for text in ("matter to us", "usually pale"):
-        assert "better" not in asked(app, text=text), "a keystroke asks nobody else"
-        asked(app, text=text, glance=True)
+        assert "better" not in ask_page(app, text=text), "a keystroke asks nobody else"
+        ask_page(app, text=text, glance=True)
     assert len(app.session_state["better.jobs"].busy()) <= 1
 
 
-def test_examples_choose_a_model_only_where_this_one_cannot_read_them() -> None:
+def test_examples_choose_another_model_only_for_texts_that_this_one_cannot_read() -> None:
     listed = [info(name) for name in ("chinese-gru", "holmes-lstm", "python-gru", "timemachine-gru")]
 
-    def chosen(name: str) -> list[tuple[str | None, bool]]:
-        found = examples_for(info(name).card, name, listed)
-        return [(one["model"], bool(one["notice"])) for one in found]
+    def models_for(name: str) -> list[tuple[str | None, bool]]:
+        entries = examples_for(info(name).card, name, listed)
+        return [(entry["model"], bool(entry["notice"])) for entry in entries]
 
     english, code, chinese = (None, True), ("python-gru", True), ("chinese-gru", True)
-    assert chosen("holmes-lstm") == [english] * 3 + [code, chinese]
-    assert chosen("timemachine-gru") == [(None, False)] * 3 + [code, chinese]
-    assert chosen("python-gru") == [("holmes-lstm", True)] * 3 + [(None, True), chinese]
-    assert [one["model"] for one in examples_for({}, "own", [])] == [None] * 5
+    assert models_for("holmes-lstm") == [english] * 3 + [code, chinese]
+    assert models_for("timemachine-gru") == [(None, False)] * 3 + [code, chinese]
+    assert models_for("python-gru") == [("holmes-lstm", True)] * 3 + [(None, True), chinese]
+    assert [entry["model"] for entry in examples_for({}, "own", [])] == [None] * 5
 
 
 def test_example_shows_the_named_feature() -> None:
     costs = {}
-    for one in examples():
-        found = trace(checkpoint.load_numpy(info(one.model).path), one.text)  # type: ignore[arg-type]
-        assert found.known.mean() > 0.9
-        costs[one.name] = (one.text, found.nll / math.log(2))
+    for example in examples():
+        reading = trace(checkpoint.load_numpy(info(example.model).path), example.text)  # type: ignore[arg-type]
+        assert reading.known.mean() > 0.9
+        costs[example.name] = (example.text, reading.nll / math.log(2))
     text, bits = costs["A sentence"]
-    counts: Any = checkpoint.load_numpy(info("timemachine-6gram").path)
-    counted = -counts.score(counts.vocabulary.encode(text)).mean() / math.log(2)
-    assert bits.mean() < counted, "the network wins"
+    ngram: Any = checkpoint.load_numpy(info("timemachine-6gram").path)
+    ngram_bits = -ngram.score(ngram.vocabulary.encode(text)).mean() / math.log(2)
+    assert bits.mean() < ngram_bits, "the network wins"
     first = [i for i, c in enumerate(text) if c.isalpha() and (i == 0 or text[i - 1] == " ")]
     later = [i for i, c in enumerate(text) if c.isalpha() and i not in first]
     assert bits[first].mean() > 2 * bits[later].mean()
@@ -130,7 +130,7 @@ def test_example_shows_the_named_feature() -> None:
 
 
 @pytest.mark.usefixtures("shipped")
-def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
+def test_perplexity_page_offers_the_best_model(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
     app = run_until_settled(app, "better")
     button = app.button(key="perplexity.better")
@@ -144,4 +144,4 @@ def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
     assert address_fields(app)["model"] == "chinese-gru"
     app = run_until_settled(app, "perplexity")
-    assert "perplexity.better" not in [one.key for one in app.button]
+    assert "perplexity.better" not in [button.key for button in app.button]

@@ -1,10 +1,10 @@
-"""Temporary folders: one's own stays while its process lives, in whatever way that ends."""
+"""Temporary folders: a process's own stays while it lives, and is removed however it ends."""
 
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [subprocess.Popen.terminate, subprocess.Popen.kill])
-def test_folder_of_killed_server_goes_at_the_next_start_and_another_servers_stays(
+def test_sweep_removes_folders_of_killed_servers_alone(
     end: Callable[[subprocess.Popen[str]], None], temporary: Path
 ) -> None:
     with server() as (first, orphan), server() as (_second, used):
@@ -62,28 +62,27 @@ def test_folder_of_killed_server_goes_at_the_next_start_and_another_servers_stay
         assert [f.stat().st_size for f in used.rglob("nll.f4")] == [1000]
 
 
-def test_a_server_that_ends_takes_its_folder_with_it() -> None:
+def test_server_removes_its_folder_at_exit() -> None:
     with server() as (process, folder):
         process.stdin.close()
         assert process.wait() == 0
         assert not folder.exists()
 
 
-def test_a_store_of_this_process_is_in_use_on_every_thread() -> None:
-    store, made = Store(), list[Path]()
-    thread = threading.Thread(target=lambda: made.append(store.folder()))
-    thread.start()
-    thread.join()
+def test_sweep_spares_this_process_on_every_thread() -> None:
+    store = Store()
+    with ThreadPoolExecutor() as threads:
+        folder = threads.submit(store.folder).result().parent
     sweep()
-    assert made[0].parent.is_dir()
+    assert folder.is_dir()
     vars(store)["_scratch"].remove()
-    assert not made[0].parent.exists()
+    assert not folder.exists()
     again = store.folder().parent
     assert again.is_dir()
     vars(store)["_scratch"].remove()
 
 
-def test_foreign_files_are_left_alone(temporary: Path) -> None:
+def test_sweep_leaves_foreign_files(temporary: Path) -> None:
     for name in ("outside/diary", "rnnviz-book"):  # without a file to lock the book is none of ours
         (temporary / name).mkdir(parents=True)
     for name in (f"outside/{store.LOCK}", "rnnviz-notes.txt", "rnnviz-book/chapter"):
@@ -93,7 +92,7 @@ def test_foreign_files_are_left_alone(temporary: Path) -> None:
     assert sorted(temporary.rglob("*")) == before
 
 
-def test_a_link_leads_nowhere_else(temporary: Path) -> None:
+def test_sweep_follows_no_link(temporary: Path) -> None:
     outside = temporary / "outside"
     (outside / "diary").mkdir(parents=True)
     (outside / store.LOCK).touch()
@@ -103,39 +102,39 @@ def test_a_link_leads_nowhere_else(temporary: Path) -> None:
     assert (temporary / "rnnviz-link").is_symlink()
 
 
-def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_swept_before_its_lock_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another server starts in the moment between a folder's making and its locking."""
-    make, rival = tempfile.mkdtemp, []
+    make_folder, rival = tempfile.mkdtemp, []
 
-    def swept(prefix: str) -> str:
-        folder = Path(make(prefix=prefix))
+    def make_swept(prefix: str) -> str:
+        folder = Path(make_folder(prefix=prefix))
         if not rival:
             file = (folder / store.LOCK).open("ab")
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
             rival.append((folder, file))
         return str(folder)
 
-    monkeypatch.setattr(tempfile, "mkdtemp", swept)
-    mine = Scratch()
+    monkeypatch.setattr(tempfile, "mkdtemp", make_swept)
+    scratch = Scratch()
     folder, file = rival[0]
-    assert mine.path != folder
+    assert scratch.path != folder
     file.close()
     sweep()
-    assert mine.path.is_dir()
-    mine.remove()
-    mine.remove()
-    assert not mine.path.exists()
+    assert scratch.path.is_dir()
+    scratch.remove()
+    scratch.remove()
+    assert not scratch.path.exists()
 
 
-def test_where_nothing_can_be_locked_nothing_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweep_leaves_folders_that_cannot_be_locked(monkeypatch: pytest.MonkeyPatch) -> None:
     def unlockable(*_: object) -> None:
         raise portalocker.LockException("no locks available")
 
     monkeypatch.setattr(portalocker, "lock", unlockable)
-    mine = Scratch()
+    scratch = Scratch()
     monkeypatch.undo()
-    monkeypatch.setattr(tempfile, "tempdir", str(mine.path.parent))
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch.path.parent))
     sweep()
-    assert mine.path.is_dir()
-    mine.remove()
-    assert not mine.path.exists()
+    assert scratch.path.is_dir()
+    scratch.remove()
+    assert not scratch.path.exists()

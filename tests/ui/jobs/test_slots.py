@@ -1,10 +1,9 @@
-"""Jobs of many sessions: how many are at work at a time, who is next, and what they leave."""
+"""Jobs of many sessions: how many are at work at a time, which is next, and what they leave."""
 
 import os
 import subprocess
 import sys
 import threading
-from functools import partial
 
 import numpy as np
 import psutil
@@ -13,200 +12,167 @@ import pytest
 from rnnviz.networks import threads
 from rnnviz.networks.progress import Progress, Share
 from rnnviz.ui.jobs import store, worker
-from rnnviz.ui.jobs.worker import Job, Jobs, Slots, Work
+from rnnviz.ui.jobs.worker import Job, Jobs, Kind, Slots, Work
 from tests.support.app import Open
-from tests.support.apptest import page_words
-from tests.support.jobs import SOON, Endless, job_of
+from tests.support.jobs import SOON, GatedJob, job_of
 from tests.support.waiting import until
 
 
-class Held:
-    """A job that begins, and ends when it is let go."""
-
-    def __init__(self, name: str, log: list[str]) -> None:
-        self.name, self.log = name, log
-        self.began, self.go = threading.Event(), threading.Event()
-
-    def __call__(self, progress: Progress) -> None:
-        self.log.append(self.name)
-        self.began.set()
-        while not self.go.wait(0.01):
-            progress(Share(0.5))
-
-
-def asked(jobs: Jobs, name: str, log: list[str], size: int = 0) -> tuple[Held, Job]:
-    held = Held(name, log)
-    return held, jobs.ask(name, name, held, size=size)
+def ask_gated(
+    jobs: Jobs,
+    name: str,
+    log: list[str],
+    gate: threading.Event | None = None,
+    *,
+    size: int = 0,
+    kind: Kind = "work",
+) -> tuple[GatedJob, Job]:
+    work = GatedJob(name, log, gate)
+    return work, jobs.ask(name, name, work, size=size, kind=kind)
 
 
 @pytest.mark.parametrize("pages", [1, 3])
-def test_the_smallest_job_is_next_and_of_equal_ones_the_oldest(pages: int) -> None:
-    slots, log = Slots(1), list[str]()
-    each = [Jobs(slots=slots) for _ in range(pages)]
+def test_smallest_job_is_next_then_the_oldest(pages: int) -> None:
+    slots, log, gate = Slots(1), list[str](), threading.Event()
+    sessions = [Jobs(slots=slots) for _ in range(pages)]
     sizes = {"first": 9, "long": 9, "short": 1, "middle": 5, "short too": 1}
-    helds = {}
     for n, (name, size) in enumerate(sizes.items()):
-        helds[name], _job = asked(each[n % pages], name, log, size)
-        assert helds["first"].began.wait(SOON)
-    for held in helds.values():
-        held.go.set()
+        ask_gated(sessions[n % pages], name, log, gate, size=size)
+        until(lambda: log == ["first"])
+    gate.set()
     until(lambda: len(log) == len(sizes))
-    assert all(jobs.stopped(SOON) for jobs in each)
+    assert all(jobs.stopped(SOON) for jobs in sessions)
     assert log == ["first", "short", "short too", "middle", "long"]
 
 
-def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_theirs() -> None:
-    slots, log = Slots(2), list[str]()
-    sessions = [Jobs(slots=slots) for n in range(5)]
-    all_asked = []
-    for n, jobs in enumerate(sessions):
-        all_asked.append(asked(jobs, f"job {n}", log))
+def test_slots_bound_jobs_at_work_and_waiting_jobs_know_their_place() -> None:
+    counts, log, gate = list[int](), list[str](), threading.Event()
+    slots = Slots(2, on_change=counts.append)
+    works, jobs = list[GatedJob](), list[Job]()
+    for n in range(5):
+        work, job = ask_gated(Jobs(slots=slots), f"job {n}", log, None if n == 1 else gate)
+        works.append(work)
+        jobs.append(job)
         until(lambda n=n: len(log) == min(n + 1, 2))  # type: ignore[misc]
-    assert [job.state for _held, job in all_asked] == ["running"] * 2 + ["waiting"] * 3
-    assert [slots.jobs_ahead(job) for _held, job in all_asked] == [None, None, 0, 1, 2]
-    all_asked[1][0].go.set()
-    assert all_asked[2][0].began.wait(SOON)
-    until(lambda: slots.jobs_ahead(all_asked[4][1]) == 1)
-    assert all_asked[3][1].seconds == 0.0  # what waits takes no time
-    for held, _job in all_asked:
-        held.go.set()
-    for n, jobs in enumerate(sessions):
-        assert jobs.wait([f"job {n}"], SOON)
+    assert [job.state for job in jobs] == ["running"] * 2 + ["waiting"] * 3
+    assert [slots.jobs_ahead(job) for job in jobs] == [None, None, 0, 1, 2]
+    assert counts == [1, 2]
+    works[1].gate.set()
+    assert works[2].started.wait(SOON)
+    until(lambda: slots.jobs_ahead(jobs[4]) == 1)
+    assert jobs[3].seconds == 0.0  # waiting takes no time
+    gate.set()
+    assert all(job.owner.wait([job.key], SOON) for job in jobs)
     assert log == [f"job {n}" for n in range(5)]
+    until(lambda: counts[-1] == 0)
+    assert max(counts) == 2
 
 
-def test_job_behind_a_cancelled_one_begins_if_it_needs_no_slot() -> None:
-    slots, log = Slots(1), list[str]()
-    others, mine = Jobs(slots=slots), Jobs(slots=slots)
-    first, _ = asked(others, "first", log)
-    asked(mine, "waits", log)
-    download = Held("download", log)
-    mine.ask("download", "", download, kind="download")
-    assert not download.began.is_set()
-    mine.cancel(["waits"])
-    assert download.began.wait(SOON)
-    first.go.set()
-    download.go.set()
-    assert mine.stopped(SOON)
+def test_download_behind_a_cancelled_job_begins_without_a_slot() -> None:
+    slots, log, gate = Slots(1), list[str](), threading.Event()
+    jobs = Jobs(slots=slots)
+    ask_gated(Jobs(slots=slots), "first", log, gate)
+    ask_gated(jobs, "waits", log, gate)
+    download, _job = ask_gated(jobs, "download", log, gate, kind="download")
+    assert not download.started.is_set()
+    jobs.cancel(["waits"])
+    assert download.started.wait(SOON)
+    gate.set()
+    assert jobs.stopped(SOON)
 
 
-@pytest.mark.parametrize(
-    ("what", "end"),
-    [
-        ("it fails", ValueError("boom")),
-        ("a library panics", SystemExit("no memory")),
-        ("the system has no thread", None),
-        ("it is cancelled", None),
-    ],
-)
-def test_a_place_is_given_back_whatever_ends_its_job(
-    what: str, end: BaseException | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("end", [ValueError("it fails"), SystemExit("a library panics"), None])
+def test_slot_is_freed_whatever_ends_its_job(
+    end: BaseException | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ends(progress: Progress) -> None:
+    def work(progress: Progress) -> None:
         progress(Share(0.1))
-        while end is None:
-            progress(Share(0.2))
+        assert end is not None
         raise end
 
-    def starts(thread: threading.Thread) -> None:
+    def refuse_start(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     slots = Slots(1)
     with monkeypatch.context() as patch:
-        if what == "the system has no thread":
-            patch.setattr(threading.Thread, "start", starts)
-        job = (jobs := Jobs(slots=slots)).ask("job", "", ends)
-    if what == "it is cancelled":
-        jobs.cancel(["job"])
-    until(lambda: job.state == ("cancelled" if what == "it is cancelled" else "failed"))
-    held, _ = asked(Jobs(slots=slots), "next", [])
-    assert held.began.wait(SOON)
-    held.go.set()
+        if end is None:
+            patch.setattr(threading.Thread, "start", refuse_start)
+        job = Jobs(slots=slots).ask("job", "", work)
+    until(lambda: job.state == "failed")
+    following, _job = ask_gated(Jobs(slots=slots), "next", [])
+    assert following.started.wait(SOON)
+    following.gate.set()
 
 
-def test_jobs_hear_how_many_compute_beside_them() -> None:
-    heard, log = list[int](), list[str]()
-    slots = Slots(2, on_change=heard.append)
-    helds = [asked(Jobs(slots=slots), f"job {n}", log) for n in range(3)]
-    until(lambda: heard == [1, 2])
-    for held, _job in helds:
-        held.go.set()
-    until(lambda: heard[-1] == 0)
-    assert max(heard) == 2
-    assert worker.shared()._on_change is threads.share
-
-
-@pytest.mark.parametrize("how", ["cancel", "forget", "leave"])
-def test_cancelled_waiter_frees_its_queue_slot(how: str) -> None:
-    there = threading.Event()
-    there.set()
+@pytest.mark.parametrize("end", ["cancel", "forget", "leave"])
+def test_cancelled_waiter_frees_its_queue_slot(end: str) -> None:
+    present, gate = threading.Event(), threading.Event()
+    present.set()
     slots, log = Slots(1), list[str]()
-    busy, fickle = Jobs(slots=slots), Jobs(there.is_set, slots=slots)
-    patient = Jobs(slots=slots)
-    first = asked(busy, "first", log)[0]
-    assert first.began.wait(SOON)
-    _, unwanted = asked(fickle, "unwanted", log)
-    _last, job = asked(patient, "last", log)
-    assert [slots.jobs_ahead(unwanted), slots.jobs_ahead(job)] == [0, 1]
-    if how == "leave":
-        there.clear()
+    fickle, patient = Jobs(present.is_set, slots=slots), Jobs(slots=slots)
+    first, _job = ask_gated(Jobs(slots=slots), "first", log, gate)
+    assert first.started.wait(SOON)
+    _work, unwanted = ask_gated(fickle, "unwanted", log, gate)
+    _work, last = ask_gated(patient, "last", log, gate)
+    assert [slots.jobs_ahead(unwanted), slots.jobs_ahead(last)] == [0, 1]
+    if end == "leave":
+        present.clear()
     else:
-        getattr(fickle, how)(["unwanted"])
-        assert not fickle.busy()
-    assert slots.jobs_ahead(job) == 0
-    assert unwanted.state == ("left" if how == "leave" else "cancelled")
-    first.go.set()
-    _last.go.set()
+        getattr(fickle, end)(["unwanted"])
+    assert slots.jobs_ahead(last) == 0
+    assert unwanted.state == ("left" if end == "leave" else "cancelled")
+    gate.set()
     assert patient.wait(["last"], SOON)
     assert log == ["first", "last"]
 
 
-def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_download_waits_for_none() -> (
-    None
-):
-    slots, log = Slots(3, exclusive=("trial",)), list[str]()
-    sessions = [Jobs(slots=slots) for n in range(6)]
-    helds = [Held(name, log) for name in ("trial 1", "trial 2", "work 1", "work 2", "work 3", "download")]
-    for jobs, held in zip(sessions, helds, strict=True):
-        jobs.ask(held.name, held.name, held, kind=held.name.split()[0])  # type: ignore[arg-type]
-        if held.name not in ("trial 2", "work 3"):
-            assert held.began.wait(SOON)
+def test_trials_run_one_at_a_time_and_downloads_need_no_slot() -> None:
+    slots, log, gate = Slots(3, exclusive=("trial",)), list[str](), threading.Event()
+    kinds: dict[str, Kind] = {
+        "trial 1": "trial",
+        "trial 2": "trial",
+        "work 1": "work",
+        "work 2": "work",
+        "work 3": "work",
+        "download": "download",
+    }
+    jobs = []
+    for name, kind in kinds.items():
+        work, job = ask_gated(Jobs(slots=slots), name, log, gate, kind=kind)
+        jobs.append(job)
+        assert name in ("trial 2", "work 3") or work.started.wait(SOON)
     assert log == ["trial 1", "work 1", "work 2", "download"]
-    for held in helds:
-        held.go.set()
-    for jobs, held in zip(sessions, helds, strict=True):
-        assert jobs.wait([held.name], SOON)
-    assert sorted(log) == sorted(held.name for held in helds)
+    gate.set()
+    assert all(job.owner.wait([job.key], SOON) for job in jobs)
+    assert sorted(log) == sorted(kinds)
 
 
-def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: Open) -> None:
-    others = []
-    for _ in range(worker.shared().count):  # each taken by a job of another session
-        endless = Endless()
-        others.append(Jobs(slots=worker.shared()))
-        others[-1].ask("theirs", "theirs", endless)
-        assert endless.started.wait(SOON)
-    newcomer = Jobs(slots=worker.shared())
+def test_page_says_how_many_jobs_come_first(open_app: Open) -> None:
+    slots, gate = worker.shared(), threading.Event()
+    neighbours = [Jobs(slots=slots) for _ in range(slots.count)]
+    for jobs in neighbours:  # each takes a slot for a job of another session
+        work, _job = ask_gated(jobs, "another's", [], gate)
+        assert work.started.wait(SOON)
+    newcomer = Jobs(slots=slots)
     job = newcomer.ask("another", "another", job_of(1, []))
-    assert worker.shared().jobs_ahead(job) == 0
+    assert slots.jobs_ahead(job) == 0
     app = open_app("perplexity", model="tiny-gru")
     [bar] = app.get("progress")
     assert "waiting for its turn" in bar.proto.text
     assert "1 before yours" in bar.proto.text
     newcomer.cancel(["another"])
     until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
-    next(b for b in app.button if b.label == "Cancel").click().run()
-    app.run()
-    assert "cancelled" in page_words(app)
-    for jobs in others:
-        jobs.cancel(["theirs"])
-        assert jobs.stopped(SOON)
-    next(b for b in app.button if b.label == "Start again").click().run()
+    gate.set()
     until(lambda: bool(app.run().metric))
 
 
-def grown(job: Work) -> float:
-    """How much larger this process is after a job than before, in MB."""
+def test_server_has_half_its_cores_as_slots_and_shares_threads() -> None:
+    assert 1 <= worker.shared().count <= max(1, (os.cpu_count() or 1) // 2)
+    assert worker.shared()._on_change is threads.share
+
+
+def grown_mb(job: Work) -> float:
+    """How much larger this process is after a job than before."""
     process, jobs = psutil.Process(), Jobs()
     before = process.memory_info().rss
     jobs.ask("job", "job", job)
@@ -217,24 +183,24 @@ def grown(job: Work) -> float:
 
 @pytest.mark.skipif(store._glibc("malloc_trim") is None, reason="this C library keeps what was freed")
 def test_memory_freed_by_a_job_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = []
+    barriers = []
 
     def job(progress: Progress) -> None:
         progress(Share(0.0))
-        many = [np.ones(5_000) for _ in range(5_000)]  # 200 MB in pieces too small to be mapped one by one
-        kept.append(np.ones(5_000))  # which would keep all below it
-        del many
+        arrays = [np.ones(5_000) for _ in range(5_000)]  # 200 MB in pieces too small to be mapped one by one
+        barriers.append(np.ones(5_000))  # which would keep all below it
+        del arrays
         progress(Share(1.0))
 
-    assert grown(job) < 60
-    with monkeypatch.context() as patched:
-        patched.setattr("rnnviz.ui.jobs.worker.store.give_back_memory", lambda: None)
-        assert grown(partial(job)) > 120  # so it is this that gives it back
+    assert grown_mb(job) < 60
+    with monkeypatch.context() as patch:
+        patch.setattr("rnnviz.ui.jobs.worker.store.give_back_memory", lambda: None)
+        assert grown_mb(job) > 120  # so that call gives it back
     store.give_back_memory()
 
 
 @pytest.mark.skipif(store._glibc("mallopt") is None, reason="this C library has its own way")
-def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
+def test_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
     code = """if True:
         import sys, numpy, psutil
         from rnnviz.ui.jobs import store
@@ -242,24 +208,19 @@ def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
             store.keep_little_memory()
         for _ in range(3):  # glibc learns from what it frees
             numpy.ones(2 << 20)
-        kept = []
-        many = []
+        barriers, arrays = [], []
         for _ in range(20):
-            many.append(numpy.ones(1 << 19))
-            kept.append(numpy.ones(1 << 15))  # which would keep all below it
-        del many
+            arrays.append(numpy.ones(1 << 19))
+            barriers.append(numpy.ones(1 << 15))  # which would keep all below it
+        del arrays
         print(psutil.Process().memory_info().rss)
     """
-    little, much = (
+    limited, default = (
         int(
             subprocess.run(
-                [sys.executable, "-c", code, *word], capture_output=True, encoding="utf-8", check=True
+                [sys.executable, "-c", code, *options], capture_output=True, encoding="utf-8", check=True
             ).stdout
         )
-        for word in (["little"], [])
+        for options in (["little"], [])
     )
-    assert little < much - 60e6
-
-
-def test_slots_are_fewer_than_cores() -> None:
-    assert 1 <= worker.shared().count <= max(1, (os.cpu_count() or 1) // 2)
+    assert limited < default - 60e6

@@ -1,7 +1,9 @@
 """The Explore page without a browser: what it is sent, and that an answer is always the whole truth."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import units
 from rnnviz.networks import checkpoint, model_card
+from rnnviz.networks.model_card import Recorded
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import initial_data, shown_units
@@ -26,9 +29,6 @@ from tests.support.serving import ROOT
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
-FINDING = replace(
-    model_card.unit_findings(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
-)
 YARDSTICK = NgramModel.fit(TEXT, order=3)
 MLP = tiny("mlp")
 
@@ -288,7 +288,16 @@ def test_examples_contain_the_target_of_the_models_caption(name: str) -> None:
     assert any(len(set(units.target(named, text).values)) > 1 for text in texts)
 
 
-LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
+@pytest.fixture(scope="module")
+def shipped_lstm() -> NumpyModel:
+    return checkpoint.load_numpy("shakespeare-lstm")
+
+
+@pytest.fixture(scope="module")
+def finding() -> Recorded:
+    """A confirmed finding, which a card of an LSTM may hold."""
+    card = checkpoint.read_info(checkpoint.find("chinese-gru")).card
+    return replace(model_card.unit_findings(card)[0], quantity="cell")
 
 
 @pytest.mark.parametrize(
@@ -332,9 +341,9 @@ def test_view_begins_with_the_named_unit(
     assert f"{model.config.layers * model.config.hidden_size:,} numbers" in sent_unit["caption"]
 
 
-def test_unit_with_two_findings_is_named_once() -> None:
-    twice = [FINDING.to_json(), replace(FINDING, target="word-start").to_json()]
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.UNITS_KEY: {"findings": twice}})
+def test_unit_with_two_findings_is_named_once(shipped_lstm: NumpyModel, finding: Recorded) -> None:
+    twice = [finding.to_json(), replace(finding, target="word-start").to_json()]
+    model = replace(shipped_lstm, card={**shipped_lstm.card, model_card.UNITS_KEY: {"findings": twice}})
     assert [len(unit.findings) for unit in shown_units.named_units(model)] == [2]
 
 
@@ -350,9 +359,11 @@ def test_unit_with_two_findings_is_named_once() -> None:
         ({"score": "high"}, 0),
     ],
 )
-def test_absent_or_unconfirmed_units_have_no_name(changes: dict[str, Any], named: int) -> None:
-    entry = {"findings": [{**FINDING.to_json(), **changes}]}
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.UNITS_KEY: entry})
+def test_absent_or_unconfirmed_units_have_no_name(
+    changes: dict[str, Any], named: int, shipped_lstm: NumpyModel, finding: Recorded
+) -> None:
+    entry = {"findings": [{**finding.to_json(), **changes}]}
+    model = replace(shipped_lstm, card={**shipped_lstm.card, model_card.UNITS_KEY: entry})
     assert len(shown_units.named_units(model)) == named
 
 
@@ -362,15 +373,17 @@ def test_linear_cell_has_scales_from_zero() -> None:
     assert ends == {"hidden": (0, 4), "update": (0, 1), "candidate": (0, 4)}
 
 
-@pytest.mark.parametrize("model", [rnnviz.load("timemachine-gru"), GRU], ids=["searched", "unsearched"])
-def test_model_without_named_unit_begins_with_surprisal(model: NumpyModel) -> None:
-    static = initial_data.fixed_part(model, None, 0.8)[0]
+@pytest.mark.parametrize(
+    "load", [partial(checkpoint.load_numpy, "timemachine-gru"), lambda: GRU], ids=["searched", "unsearched"]
+)
+def test_model_without_named_unit_begins_with_surprisal(load: Callable[[], NumpyModel]) -> None:
+    static = initial_data.fixed_part(load(), None, 0.8)[0]
     assert (static["named"], static["first"]["unit"]) == ([], None)
 
 
-def test_network_without_named_unit_gives_the_reasons() -> None:
+def test_network_without_named_unit_gives_the_reasons(shipped_lstm: NumpyModel, finding: Recorded) -> None:
     """Of a card that was never searched nothing is said."""
-    weak = replace(FINDING, target="line-position", score=0.4).to_json()
+    weak = replace(finding, target="line-position", score=0.4).to_json()
     entry = {"others": [weak], "unanswered": {"quotes": "short", "brackets": "absent", "word-start": "short"}}
     whole = (
         "No unit could be named from text it never read: inside quotation marks, the first letter of a word "
@@ -380,13 +393,13 @@ def test_network_without_named_unit_gives_the_reasons() -> None:
     for card, sentence in (
         ({}, ""),
         ({model_card.UNITS_KEY: entry}, whole),
-        ({model_card.UNITS_KEY: {**entry, "findings": [FINDING.to_json()]}}, ""),
+        ({model_card.UNITS_KEY: {**entry, "findings": [finding.to_json()]}}, ""),
         ({model_card.UNITS_KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
-        assert initial_data.fixed_part(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == sentence
+        assert initial_data.fixed_part(replace(shipped_lstm, card=card), None, 0.8)[0]["unnamed"] == sentence
 
 
 def test_browser_and_server_agree_on_the_widest_window() -> None:
     """It would ask again and again for what it never gets."""
     figure = ROOT / "rnnviz/ui/pages/explore/static/figure.js"
-    assert f"const WIDEST = {MAX_COLUMNS};" in figure.read_text("utf-8")
+    assert f"const MAX_COLUMNS = {MAX_COLUMNS};" in figure.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""What stands under the figure on the Perplexity page: against what, the sum, compression, taking it away."""
+"""The sections of the Perplexity page: models compared, the sum, compression, download."""
 
 import csv
 import io
@@ -30,29 +30,32 @@ from tests.support.perplexity_page import expected_score, open_section, upload
 from tests.support.serving import ROOT
 
 
-def compared(app: AppTest) -> Any:
+def comparison(app: AppTest) -> Any:
     """The comparison's table, by the names of its rows."""
     return next(d.value for d in app.dataframe if "Predicted by" in d.value.columns).set_index("Predicted by")
 
 
 def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path) -> None:
     app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
-    table = compared(app)
-    assert table["Bits per character"].is_monotonic_increasing
+    table = comparison(app)
+    bits = table["Bits per character"]
+    assert bits.is_monotonic_increasing
+    (columns,) = [json.loads(frame.proto.columns) for frame in app.dataframe if "Predicted by" in frame.value]
+    assert columns["Bits per character"]["type_config"]["max_value"] == bits.max(), "no bar is cut off"
     assert table.drop("letter frequencies").index[0] == "★ tiny-3gram"
     assert "predicts this text best" in page_words(app)
     gru = expected_score(models_folder, TEXT)
     assert table.loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
     assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
-    assert "tiny-lstm" not in table.index  # nobody asked for it
-    table = compared(run_until_settled(app.button(key="compare").click().run(), "perplexity"))
+    assert "tiny-lstm" not in table.index  # it is not requested
+    table = comparison(run_until_settled(app.button(key="compare").click().run(), "perplexity"))
     lstm = expected_score(models_folder, TEXT, "tiny-lstm")
     assert table.loc["tiny-lstm", "Perplexity"] == pytest.approx(lstm.perplexity, rel=1e-5)
     assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
 
 
 @pytest.mark.usefixtures("shipped")
-def test_models_that_read_the_text_are_compared_first_and_the_rest_on_request(open_app: Open) -> None:
+def test_models_of_the_texts_script_are_compared_first_and_the_rest_on_request(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
     run_until_settled(app, "better")
     open_section(app, "against")
@@ -62,50 +65,42 @@ def test_models_that_read_the_text_are_compared_first_and_the_rest_on_request(op
     app.button(key="compare").click().run()
     jobs = [job.title for job in app.session_state["perplexity.jobs"]._jobs.values() if ": " in job.title]
     assert jobs[:2] == ["The Time Machine, counts of 6: a.txt", "Python code, GRU: a.txt"], "the first read"
-    table = compared(run_until_settled(app, "perplexity"))
+    table = comparison(run_until_settled(app, "perplexity"))
     assert table.notna().all(axis=None)
     assert not [name for name in table.index if "Chinese" in name]
     app.button(key="compare-all").click().run()
-    assert [name for name in compared(run_until_settled(app, "perplexity")).index if "Chinese" in name]
-    assert not [one for one in app.button if one.key == "compare-all"]
+    assert [name for name in comparison(run_until_settled(app, "perplexity")).index if "Chinese" in name]
+    assert not [button for button in app.button if button.key == "compare-all"]
     open_section(app, "origin")
     assert app.selectbox(key="second").options[0] == "Python code, GRU"
 
 
 @pytest.mark.usefixtures("shipped")
-@pytest.mark.parametrize("text", ["I ❤️ NY 🎉🎉 and “quotes” — so what? ", "Съешь ещё этих булок."])
-def test_a_text_that_no_model_knows_well_begins_with_those_that_know_most(open_app: Open, text: str) -> None:
+def test_text_that_no_model_knows_well_lists_first_those_that_know_most(open_app: Open) -> None:
+    text = "I ❤️ NY 🎉🎉 and “quotes” — so what? "
     app = open_section(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)), "against")
     names = app.multiselect(key="rivals").options
     assert [name for name in names if "Chinese" in name] == names[-2:]
 
 
-def test_bars_have_room_for_the_longest(open_app: Open) -> None:
-    """Of a bar that is cut off, the number beside it would say otherwise."""
-    app = open_section(upload(open_app("perplexity"), ("a.txt", "行者笑道")), "against")
-    table = next(d for d in app.dataframe if "Predicted by" in d.value.columns)
-    column = json.loads(table.proto.columns)["Bits per character"]["type_config"]
-    assert column["max_value"] == table.value["Bits per character"].max() > 16
-
-
-def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_text_is_compared_on_request(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_comparison, "MAX_AUTOMATIC_SIZE", 0)
     app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
-    assert compared(app)["Perplexity"].count() <= 1  # the chosen model's, which stands above already
-    assert not [name for name in compared(app).index if "★" in name]
+    table = comparison(app)
+    assert table["Perplexity"].count() <= 1  # the chosen model's, which the answer has already
+    assert not [name for name in table.index if "★" in name]
     assert "Press **Compare**" in app.info[0].value
 
 
-def test_of_several_texts_the_one_in_view_is_compared(open_app: Open, models_folder: Path) -> None:
+def test_text_in_view_is_compared_of_several(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[:300]))
     app.session_state["closer"] = 1
     open_section(app, "against")
     gru = expected_score(models_folder, TEXT[:300])
-    assert compared(app).loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
-    assert compared(app).notna().all(axis=None)
+    assert comparison(app).loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
 
 
-def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
+def test_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
     app = open_section(upload(open_app("perplexity"), ("a.txt", "The Time Traveller")), "sum")
     table = app.dataframe[0].value
     score = expected_score(models_folder, "The Time Traveller")
@@ -115,7 +110,7 @@ def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
     assert "start symbol" in page_words(app)
 
 
-def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -> None:
+def test_perplexity_predicts_the_compressed_size(open_app: Open, models_folder: Path) -> None:
     needs.coder()
     app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT + "时")), "compression")
     run_until_settled(app.button(key="pack").click().run(), "perplexity")
@@ -128,11 +123,11 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
 
 
 @pytest.mark.usefixtures("shipped")
-@pytest.mark.parametrize(("text", "said"), [("a", "**1 byte**"), ("ab", "**2 bytes**")])
-def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "size"), [("a", "**1 byte**"), ("ab", "**2 bytes**")])
+def test_predicted_size_has_whole_bytes(open_app: Open, text: str, size: str) -> None:
     """9 bits take two bytes."""
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
-    assert f"should fit in {said}" in page_words(open_section(app, "compression"))
+    assert f"should fit in {size}" in page_words(open_section(app, "compression"))
     assert " 1 characters" not in page_words(app)
 
 
@@ -143,23 +138,22 @@ def test_download_holds_every_figure(models_folder: Path) -> None:
     assert json.loads(download.as_json(scores)) == [r.to_json() for r in scores]
 
 
-def test_tables_have_no_export_of_their_own_which_would_not_quote_it() -> None:
+def test_tables_have_no_unquoted_export() -> None:
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     assert settings["client"]["disableDataExport"] is True
 
 
-@pytest.mark.parametrize(("locale", "said"), [("en", "This brings it"), ("zh", "安装命令")])
-def test_without_the_coder_the_page_says_what_brings_it(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, locale: str, said: str
+def test_compression_without_the_coder_names_its_installation(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "constriction", None)
-    app = open_section(upload(open_app("perplexity", locale=locale), ("a.txt", TEXT)), "compression")
-    assert any(said in one.value and install("compress") in one.value for one in app.caption)
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "compression")
+    assert [caption for caption in app.caption if install("compress") in caption.value]
     assert not [button for button in app.button if button.key == "pack"]
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: Open, locale: str) -> None:
+def test_html_in_a_name_or_a_text_stays_text_in_every_section(open_app: Open, locale: str) -> None:
     app = run_until_settled(open_app("perplexity", locale=locale, section="sum"), "perplexity")
     assert app.session_state["section"] == "sum"
     html = "<img src=x onerror=alert(1)>"
@@ -171,16 +165,15 @@ def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: O
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
-def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
+def test_duration_is_written_in_minutes_and_seconds(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
-def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:
+def test_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:
     score = expected_score(models_folder, "时间机器")
     vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
-    guess = score.guess
-    assert guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
-    markup = answer.scale(score.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
+    assert score.guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
+    markup = answer.scale(score.perplexity, score.guess, 4.0, ("<b>other</b>", math.inf))
     places = [float(place) for place in re.findall(r"(?:left|right):([\d.]+)%", markup)]
     assert all(0 <= place <= 100 for place in places)
     assert "left:100.00%" in markup
@@ -191,39 +184,36 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
 
 
 @pytest.mark.slow
-def test_cancelled_comparison_runs_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_comparison_runs_on_request(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT))
-    score_by_other, held = scoring_jobs.score_by_other, threading.Event()
+    score_by_other, gate = scoring_jobs.score_by_other, threading.Event()
 
-    def slow(*args: Any) -> Score:
-        while not held.is_set():
+    def score_slowly(*args: Any) -> Score:
+        while not gate.is_set():
             args[-1](Share(0.0))
         return score_by_other(*args)
 
-    monkeypatch.setattr(scoring_jobs, "score_by_other", slow)
+    monkeypatch.setattr(scoring_jobs, "score_by_other", score_slowly)
     app.segmented_control(key="section").set_value("against").run()
     app.button(key="compare").click().run()
     app.button(key="cancel-against").click().run()
-    held.set()
+    gate.set()
     assert "Press **Compare**" in page_words(app)
-    assert compared(app).loc["tiny-lstm"].isna().sum() == 2
+    assert comparison(app).loc["tiny-lstm"].isna().sum() == 2
     run_until_settled(app.button(key="compare").click().run(), "perplexity")
-    assert compared(app).notna().all(axis=None)
+    assert comparison(app).notna().all(axis=None)
     assert "Press **Compare**" not in page_words(app)
 
 
-def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:
+def test_picked_rivals_stay_picked(open_app: Open) -> None:
     app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     app.multiselect(key="rivals").set_value(["tiny-lstm"]).run()
     open_section(open_section(app, "sum"), "against")
     assert app.multiselect(key="rivals").value == ["tiny-lstm"]
 
 
-def test_characters_that_made_room_are_read_again_when_asked(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = store.shared()
-    monkeypatch.setattr(kept, "max_disk_bytes", 1)  # only the newest text's characters are kept
+def test_evicted_record_is_read_again_on_request(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store.shared(), "max_disk_bytes", 1)  # only the newest record is kept
     app = run_until_settled(
         upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[::-1])), "perplexity"
     )
@@ -231,6 +221,6 @@ def test_characters_that_made_room_are_read_again_when_asked(
         open_section(app, name)
         assert "The perplexity of **a\\.txt** is kept" in page_words(app)
         assert "Every character of" not in page_words(app)
-    assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
+    assert len(next(frame.value for frame in app.dataframe if "Text" in frame.value)) == 2
     run_until_settled(app.button(key="read-again-a.txt").click().run(), "perplexity")
     assert "is kept, but" not in page_words(app)

@@ -2,11 +2,12 @@
 
 import base64
 import os
+import select
 import socket
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from functools import partial
 from urllib.parse import urlsplit
 
 import psutil
@@ -26,51 +27,21 @@ WEBSOCKET = (
 PAGES = ("/", "/perplexity", "/_stcore/health", "/_stcore/host-config", f"{ADDRESS}/plotly/plotly.min.js")
 
 
-@contextmanager
-def listening() -> Iterator[tuple[int, list[str]]]:
-    """A port, and the first line of whatever is sent there."""
-    requests: list[str] = []
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def listen() -> None:
-            while True:
-                try:
-                    connection, _ = server.accept()
-                except OSError:
-                    return
-                with connection:
-                    requests.append(connection.recv(4096).decode(errors="replace").split("\r\n")[0])
-
-        threading.Thread(target=listen, daemon=True).start()
-        yield server.getsockname()[1], requests
-
-
-@contextmanager
-def few_files() -> Iterator[None]:
-    """What starts here may open 256 files, where a process's limit can be looked up afterwards."""
-    if sys.platform != "linux":
-        yield
-        return
-    process = psutil.Process()
-    before = process.rlimit(psutil.RLIMIT_NOFILE)
-    process.rlimit(psutil.RLIMIT_NOFILE, (256, before[1]))
-    try:
-        yield
-    finally:
-        process.rlimit(psutil.RLIMIT_NOFILE, before)
-
-
 @pytest.fixture(scope="module")
-def app() -> Iterator[tuple[int, list[str]]]:
-    """The port of the app as anyone starts it, and what it asked of other machines."""
-    with listening() as (proxy, proxied), ExitStack() as stack:
-        proxies = dict.fromkeys(("http_proxy", "https_proxy"), f"http://127.0.0.1:{proxy}")
+def app() -> Iterator[tuple[int, socket.socket]]:
+    """The port of the app as anyone starts it, and a proxy that would have to answer for other machines."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy, ExitStack() as stack:
+        proxies = dict.fromkeys(("http_proxy", "https_proxy"), f"http://127.0.0.1:{proxy.getsockname()[1]}")
         environment = {k: v for k, v in os.environ.items() if k.lower() != "no_proxy"} | proxies
-        with few_files():
+        with ExitStack() as few_files:
+            if sys.platform == "linux":  # what starts here may open 256 files
+                limit = partial(psutil.Process().rlimit, psutil.RLIMIT_NOFILE)
+                few_files.callback(limit, limit())
+                limit((256, limit()[1]))
             url = stack.enter_context(serve(ROOT / "app.py", environment=environment, options=()))
         port = urlsplit(url).port
         assert port is not None
-        yield port, proxied
+        yield port, proxy
 
 
 def answer(port: int, path: str, host: str, origin: str | None = None) -> tuple[int, str]:
@@ -89,7 +60,7 @@ def answer(port: int, path: str, host: str, origin: str | None = None) -> tuple[
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]", "LocalHost"])
-def test_own_pages_are_answered(app: tuple[int, list[str]], name: str) -> None:
+def test_own_pages_are_answered(app: tuple[int, socket.socket], name: str) -> None:
     port, _ = app
     host = f"{name}:{port}"
     assert [answer(port, page, host)[0] for page in PAGES] == [200] * len(PAGES)
@@ -98,7 +69,7 @@ def test_own_pages_are_answered(app: tuple[int, list[str]], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["evil.example", "192.0.2.7", "localhost.evil.example", "me@localhost", ""])
-def test_foreign_host_is_403(app: tuple[int, list[str]], name: str) -> None:
+def test_foreign_host_is_403(app: tuple[int, socket.socket], name: str) -> None:
     port, _ = app
     for host in (name, f"{name}:{port}"):
         for page in PAGES:
@@ -112,13 +83,13 @@ def test_foreign_host_is_403(app: tuple[int, list[str]], name: str) -> None:
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://localhost:1", "null", "http://localhost"])
 @pytest.mark.parametrize("path", [*PAGES, "/_stcore/stream"])
-def test_foreign_origin_is_403_without_lookup(app: tuple[int, list[str]], origin: str, path: str) -> None:
-    port, proxied = app
+def test_foreign_origin_is_403_without_lookup(app: tuple[int, socket.socket], origin: str, path: str) -> None:
+    port, proxy = app
     assert answer(port, path, f"localhost:{port}", origin)[0] == 403
-    assert proxied == []
+    assert select.select([proxy], [], [], 0)[0] == [], "it asked another machine"
 
 
-def test_app_listens_on_localhost_alone(app: tuple[int, list[str]]) -> None:
+def test_app_listens_on_localhost_alone(app: tuple[int, socket.socket]) -> None:
     port, _ = app
     # Every 127.… is this machine's, but not localhost; a Mac has no such address until it is told of one.
     with pytest.raises(OSError, match=r"refused|reach|assign|timed out"):
@@ -126,15 +97,16 @@ def test_app_listens_on_localhost_alone(app: tuple[int, list[str]]) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the limits of another process")
-def test_app_raises_open_file_limit(app: tuple[int, list[str]]) -> None:
+def test_app_raises_open_file_limit(app: tuple[int, socket.socket]) -> None:
     started = [p for p in psutil.Process().children() if str(app[0]) in p.cmdline()]
     assert [p.rlimit(psutil.RLIMIT_NOFILE)[0] > 256 for p in started] == [True]
 
 
 def test_allowed_hosts_and_origins_are_served() -> None:
-    with listening() as (proxy, proxied):
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
         variables = {"no_proxy": "", "RNNVIZ_HOSTS": "Named.Example, *.club.example"}
-        environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{proxy}", **variables}
+        proxies = {"http_proxy": f"http://127.0.0.1:{proxy.getsockname()[1]}"}
+        environment = {**os.environ, **proxies, **variables}
         options = [
             "--server.address", "0.0.0.0", "--browser.serverAddress", "hall.example",
             "--server.allowedHosts", "hall.example", "--server.allowedHosts", "*.school.example",
@@ -161,7 +133,7 @@ def test_allowed_hosts_and_origins_are_served() -> None:
                 (local, "http://localhost:1"), (local, "null"),
             ):  # fmt: skip
                 assert answer(port, "/_stcore/stream", host, origin)[0] == 403
-        assert proxied == []
+        assert select.select([proxy], [], [], 0)[0] == [], "it asked another machine"
 
 
 @pytest.mark.parametrize(

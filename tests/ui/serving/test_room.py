@@ -1,7 +1,6 @@
 """A room's questions and answers, without a network."""
 
 import re
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,8 +22,7 @@ def ask_number(room: Room, question: RoomQuestion | None) -> int:
 
 def counts(room: Room) -> list[int]:
     """What the stage knows of the question's answers."""
-    option_counts: list[int] = room.stage_state()["question"]["counts"]
-    return option_counts
+    return list(room.stage_state()["question"]["counts"])
 
 
 def refused(room: Room, phone: str, number: object, answer: object) -> tuple[int, str]:
@@ -88,7 +86,6 @@ def test_question_with_shown_answer_takes_no_votes() -> None:
     room.ask(over)
     assert refused(room, "b", number, 2) == (409, "closed")
     assert room.phone_state("a")["right"] == 2
-    assert counts(room) == [0, 1, 0]
     room.ask_again(number)
     assert counts(room) == [0, 1, 0]
     never = Room()
@@ -168,7 +165,6 @@ def test_answered_counts_present_phones_alone() -> None:
     room.vote("here", number, 0)
     state = room.stage_state()
     assert (state["phones"], state["question"]["answered"], state["question"]["votes"]) == (1, 1, 2)
-    assert counts(room) == [1, 0, 1]
 
 
 def test_table_lists_revealed_counts_in_order() -> None:
@@ -191,8 +187,7 @@ def test_table_lists_revealed_counts_in_order() -> None:
 def test_room_keeps_max_polls() -> None:
     room = Room()
     for n in range(3 * rooms.MAX_POLLS):
-        number = ask_number(room, RoomQuestion(str(n), "?", ("x", "y")))
-        room.vote("a", number, 0)
+        room.ask(RoomQuestion(str(n), "?", ("x", "y")))
     assert len(room._polls) == rooms.MAX_POLLS
 
 
@@ -201,32 +196,24 @@ def test_closed_room_forgets_questions() -> None:
     room.close()
     assert room.phone_state("a") == {"language": "en", "state": "over"}
     assert room.stage_state()["question"] is None
-    assert refused(room, "a", number, 1) == (404, "unknown")
     room.ask(COLOURS)
     assert refused(room, "a", number, 1) == (404, "unknown")
 
 
 def test_draw_answers_gets_counts_of_revealed_questions() -> None:
     room = Room()
-    counts_given: list[Any] = []
-
-    def stage_entries(counts: rooms.Counts) -> dict[str, Any]:
-        counts_given.append(dict(counts))
-        return {"seen": sorted(counts)}
-
-    first = RoomQuestion("first", "?", ("x", "y"), draw_answers=stage_entries)
-    second = RoomQuestion("second", "?", ("x", "y"), draw_answers=stage_entries)
+    first = RoomQuestion("first", "?", ("x", "y"), draw_answers=dict)
+    second = RoomQuestion("second", "?", ("x", "y"), draw_answers=dict)
     first_number = ask_number(room, first)
     room.vote("a", first_number, 1)
     assert "answers" not in room.stage_state()["question"]
     room.reveal(first_number)
-    assert room.stage_state()["question"]["answers"] == {"seen": ["first"]}
+    assert room.stage_state()["question"]["answers"] == {"first": [0, 1]}
     ask_number(room, RoomQuestion("third", "?", ("x", "y")))  # left before it was revealed
     second_number = ask_number(room, second)
     assert "answers" not in room.stage_state()["question"]
     room.reveal(second_number)
-    assert room.stage_state()["question"]["answers"] == {"seen": ["first", "second"]}
-    assert counts_given[-1] == {"first": [0, 1], "second": [0, 0]}
+    assert room.stage_state()["question"]["answers"] == {"first": [0, 1], "second": [0, 0]}
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 2)), max_size=60))
@@ -244,7 +231,6 @@ def test_rate_limit_is_by_key_and_bounded() -> None:
     now = [0.0]
     limit = RateLimit(burst=3, rate=2, clock=lambda: now[0])
     assert [limit.allows("a") for _ in range(5)] == [True, True, True, False, False]
-    assert limit.allows("b")
     now[0] = 0.5
     assert [limit.allows("a") for _ in range(2)] == [True, False]
     now[0] = 100.0

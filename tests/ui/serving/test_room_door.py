@@ -97,20 +97,14 @@ def test_class_page_is_one_file_that_fetches_from_room_alone(port: int) -> None:
     assert set(words["zh"]) == set(phones.PHONE_WORDS)
 
 
-def test_network_page_is_compressed_and_cached(port: int, served: PhoneApp) -> None:
-    browser = Phone(port)
-    packed = browser.request("GET", "/tiny.html", **{"Accept-Encoding": "gzip, br"})
-    assert (packed.status, packed.headers["content-encoding"]) == (200, "gzip")
-    assert gzip.decompress(packed.body).decode() == NETWORK
-    plain = browser.request("GET", "/tiny.html")
-    assert plain.body.decode() == NETWORK
-    cached = browser.request("GET", "/tiny.html", **{"If-None-Match": plain.headers["etag"]})
-    assert (cached.status, cached.body) == (304, b"")
+def test_listed_page_is_compressed_and_kept_by_its_digest(port: int, served: PhoneApp) -> None:
     (listed,) = served._pages.listed()["pages"]
+    packed = Phone(port).request("GET", f"/{listed['href']}", **{"Accept-Encoding": "gzip, br"})
     assert (listed["title"], listed["bytes"]) == ("Tiny", len(packed.body))
-    for address, immutable in ((listed["href"], True), ("tiny.html?v=another", False)):
-        headers = browser.request("GET", f"/{address}").headers
-        assert headers["cache-control"].endswith("immutable") == immutable
+    assert gzip.decompress(packed.body).decode() == NETWORK
+    assert packed.headers["cache-control"].endswith("immutable")
+    other = Phone(port).request("GET", "/tiny.html?v=another")
+    assert (other.body.decode(), other.headers["cache-control"]) == (NETWORK, "no-cache")
 
 
 NOWHERE = (
@@ -147,8 +141,8 @@ def test_two_phones_hear_vote_and_hear_close(room: Room, port: int) -> None:
     phones = [Phone(port).join(), Phone(port).join()]
     for phone in phones:
         state = phone.listen()
-        seen = (state["state"], state["text"], state["options"])
-        assert seen == ("open", COLOURS.text, list(COLOURS.options))
+        question = {"state": "open", "text": COLOURS.text, "options": list(COLOURS.options)}
+        assert {name: state[name] for name in question} == question
         assert state["pages"][0]["title"] == "Tiny"
     assert phones[0].answer(1, 2)[1]["mine"] == 2
     assert phones[1].answer(1, 2)[0] == 200
@@ -202,9 +196,6 @@ def test_phone_in_two_tabs_counts_once(room: Room, port: int, phone: Phone) -> N
     again.listen()
     assert phone.hear() == {"state": "elsewhere"}
     assert room.stage_state()["phones"] == 1
-    phone.answer(1, 0)
-    again.answer(1, 1)
-    assert room.stage_state()["question"]["counts"] == [0, 1, 0]
 
 
 @pytest.mark.parametrize("id", ["", f"{'0' * 16}.{'0' * 16}", "é.é", "." * 3000, "\ud800.x", None, ["a"]])

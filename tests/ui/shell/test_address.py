@@ -1,14 +1,10 @@
 """What a page says belongs in its address, and what somebody finds who arrives by one."""
 
 import zlib
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.explore import page
-from rnnviz.ui.shell import address
 from rnnviz.ui.shell.address import pack_text
 from tests.support.apptest import (
     Open,
@@ -17,24 +13,10 @@ from tests.support.apptest import (
     page_words,
     run_until_settled,
     url_letters,
+    visit_address,
 )
 
 OPENING = "The Time Traveller"
-
-
-@pytest.fixture
-def back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Go back to an address in the same session."""
-
-    def go(app: AppTest, **query: str) -> AppTest:
-        app.query_params.clear()
-        for name, value in query.items():
-            app.query_params[name] = value
-        with monkeypatch.context() as patched:
-            patched.setattr(address, "is_history_navigation", lambda: True)
-            return app.run()
-
-    return go
 
 
 def test_arrival_is_sent_once(open_app: Open) -> None:
@@ -90,7 +72,7 @@ def test_markup_in_address_stays_text(open_app: Open) -> None:
         assert text not in page_words(app)
 
 
-def test_back_restores_model_text_and_view(open_app: Open, back: Any) -> None:
+def test_back_restores_model_text_and_view(open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
     offer = component_data(app)[0]["offer"]
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, "text": "matter to us"}
@@ -98,17 +80,17 @@ def test_back_restores_model_text_and_view(open_app: Open, back: Any) -> None:
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
     # A key that was pressed in the view that is left has its ask still on its way.
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 2, "text": "matter to us!"}
-    back(app, model="tiny-gru", text=pack_text("matter"), unit="3")
+    visit_address(app, back=True, model="tiny-gru", text=pack_text("matter"), unit="3")
     header, _ = component_data(app)
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     assert (header["text"], header["unit"]) == ("matter", 3)
     assert header["offer"] > offer  # the browser takes it over
-    header, _ = component_data(back(app, model="tiny-gru"))
+    header, _ = component_data(visit_address(app, back=True, model="tiny-gru"))
     assert (header["text"], header["unit"]) == (OPENING, None)
     assert header["arrival"]["pin"] is None
 
 
-def test_inside_address_restores_text_position_and_unit(open_app: Open, back: Any) -> None:
+def test_inside_address_restores_text_position_and_unit(open_app: Open) -> None:
     looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack_text("matter to us, matter to us")}
     app = run_until_settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
     assert app.text_area(key="inside.text").value == "matter to us, matter to us"
@@ -121,7 +103,7 @@ def test_inside_address_restores_text_position_and_unit(open_app: Open, back: An
     assert (
         component_data(app)[0]["address"]["unit"] == "5"
     )  # a part of the page that is run by itself says it too
-    back(app, model="tiny-gru", part="units", unit="2")
+    visit_address(app, back=True, model="tiny-gru", part="units", unit="2")
     assert app.number_input(key="inside.unit").value == 2
     assert app.text_area(key="inside.text").value != "matter to us, matter to us"
     message = address_fields(app)

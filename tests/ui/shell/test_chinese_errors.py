@@ -7,7 +7,7 @@ import pytest
 
 from rnnviz import i18n
 from rnnviz.networks.checkpoint import save
-from tests.support.apptest import Open
+from tests.support.apptest import Open, run_until_settled
 from tests.support.catalogue import assert_chinese
 from tests.support.models import tiny, tiny_card, with_tensors
 
@@ -32,9 +32,7 @@ def _widgets_read_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unscorable_file_is_refused_in_chinese(open_app: Open, name: str, data: bytes, words: str) -> None:
     app = open_app("perplexity", locale="zh-CN")
     app.file_uploader[0].upload(name, data).run()
-    jobs = app.session_state["perplexity.jobs"]
-    jobs.wait([job.key for job in jobs.busy()], 60)
-    assert_chinese(app.run(), name, words)
+    assert_chinese(run_until_settled(app, "perplexity"), name, words)
 
 
 def test_damaged_model_is_reported_in_chinese(

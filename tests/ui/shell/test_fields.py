@@ -1,15 +1,12 @@
 """A field is decided once a run: by code, by the address, by its widget, or as usual."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.ui.shell import address
+from tests.support.apptest import visit_address
 from tests.support.fields import EDGES, PART
-
-Visit = Callable[..., AppTest]
 
 
 def script() -> None:
@@ -44,30 +41,16 @@ def script() -> None:
         address.arrival().is_answered = True
 
 
-@pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+def visit(app: AppTest | None = None, *, back: bool = False, settings: Any = None, **query: str) -> AppTest:
     """Come to the page by an address, in this session (`app`) or a new one; `back`: by Back."""
-
-    def come(
-        app: AppTest | None = None, *, back: bool = False, settings: Any = None, **query: str
-    ) -> AppTest:
-        app = app or AppTest.from_function(script)
-        app.session_state["given"] = settings or {}
-        app.query_params.clear()
-        for name, value in query.items():
-            app.query_params[name] = value
-        with monkeypatch.context() as patched:
-            patched.setattr(address, "is_history_navigation", lambda: back)
-            app.run()
-        return app
-
-    return come
+    app = app or AppTest.from_function(script)
+    app.session_state["given"] = settings or {}
+    return visit_address(app, back=back, **query)
 
 
 def address_values(app: AppTest) -> dict[str, str | None]:
     """What the page says belongs in its address."""
-    values: dict[str, str | None] = app.session_state["found"]
-    return values
+    return dict(app.session_state["found"])
 
 
 def warnings(app: AppTest) -> list[str]:
@@ -79,7 +62,7 @@ def rerun(app: AppTest, **settings: Any) -> AppTest:
     return app.run()
 
 
-def test_address_sets_fields_on_arrival_alone(visit: Visit) -> None:
+def test_address_sets_fields_on_arrival_alone() -> None:
     app = visit(part="TWO", edges="5", names="two,one", text="given")
     whole = {"part": "two", "edges": "5", "names": "two,one", "text": "given"}
     assert address_values(app) == address_values(app.run()) == whole
@@ -91,19 +74,19 @@ def test_address_sets_fields_on_arrival_alone(visit: Visit) -> None:
     assert address_values(visit(app, back=True, edges="2")) == usual | {"edges": "2"}
 
 
-def test_closed_field_follows_earlier_arrival(visit: Visit) -> None:
+def test_closed_field_follows_earlier_arrival() -> None:
     app = visit(settings={"open": False}, edges="5")
     assert "edges" not in address_values(app)
     assert address_values(rerun(app.run()))["edges"] == "5"
 
 
-def test_interrupted_run_repeats_arrival(visit: Visit) -> None:
+def test_interrupted_run_repeats_arrival() -> None:
     app = visit(settings={"cut": True}, part="two")
     app.session_state["part"] = "one"  # a browser that hasn't heard of it
     assert address_values(rerun(app))["part"] == "two"
 
 
-def test_unset_field_follows_changed_default(visit: Visit) -> None:
+def test_unset_field_follows_changed_default() -> None:
     app = visit(settings={"usual": "two"})
     assert address_values(app)["part"] == "two"
     assert address_values(rerun(app, usual="one"))["part"] == "one"
@@ -126,23 +109,21 @@ def test_unset_field_follows_changed_default(visit: Visit) -> None:
         ({"text": "damaged"}, "This text is damaged"),
     ],
 )
-def test_rejected_value_is_named_until_page_change(
-    visit: Visit, query: dict[str, str], sentence: str
-) -> None:
+def test_rejected_value_is_named_until_page_change(query: dict[str, str], sentence: str) -> None:
     app = visit(**query)
     assert warnings(app) == [sentence]
     assert warnings(app.run()) == [sentence]
     assert not warnings(visit(app, settings={"page": "other"}))
 
 
-def test_rejected_value_is_named_until_field_is_set(visit: Visit) -> None:
+def test_rejected_value_is_named_until_field_is_set() -> None:
     app = visit(edges="10")
     assert not warnings(rerun(app, open=False)), "it isn't looked at"
     assert warnings(rerun(app))
     assert not warnings(app.number_input(key="edges").set_value(4).run())
 
 
-def test_why_explains_removed_value_until_it_returns(visit: Visit) -> None:
+def test_why_explains_removed_value_until_it_returns() -> None:
     app = visit(part="two")
     removed = rerun(app, parts=("one",), why=True)
     assert warnings(removed) == ["two is gone. This is **One**."]
@@ -153,7 +134,7 @@ def test_why_explains_removed_value_until_it_returns(visit: Visit) -> None:
     assert warnings(removed) == ["two is gone. This is **One**."], "though nobody set it"
 
 
-def test_single_option_is_written_without_widget(visit: Visit) -> None:
+def test_single_option_is_written_without_widget() -> None:
     app = visit(settings={"parts": ("one", "two")})
     assert [widget.label for widget in app.button_group] == ["Part"]
     app = visit(settings={"parts": ("two",), "usual": "two"})
@@ -162,7 +143,7 @@ def test_single_option_is_written_without_widget(visit: Visit) -> None:
     assert app.multiselect, "of names one may be chosen, or none"
 
 
-def test_requested_value_counts_at_next_run(visit: Visit) -> None:
+def test_requested_value_counts_at_next_run() -> None:
     app = visit(edges="5", settings={"put": [(PART, "two"), (EDGES, 12)]})
     assert address_values(app)["part"] == "one"
     assert address_values(rerun(app)) == {"part": "two", "edges": "5", "names": None, "text": None}

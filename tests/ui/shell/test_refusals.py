@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -41,12 +42,14 @@ def test_invalid_environment_is_refused(
     assert_refused(entry.app_parts, ConfigError, words)
 
 
-@pytest.mark.parametrize("value", DAMAGED)
-def test_damaged_text_in_address_is_refused(value: str) -> None:
-    assert_refused(partial(unpack_text, value), TextError, "damaged")
-
-
-def test_text_too_long_for_address_is_refused() -> None:
-    assert_refused(
-        partial(pack_text, "a" * (MAX_TEXT_CHARS + 1)), TextError, "2,000 characters of text; received 2,001"
-    )
+@pytest.mark.parametrize(
+    ("read_or_write", "text", "words"),
+    [
+        *((unpack_text, value, "damaged") for value in DAMAGED),
+        (pack_text, "a" * (MAX_TEXT_CHARS + 1), "2,000 characters of text; received 2,001"),
+    ],
+)
+def test_damaged_or_long_text_of_address_is_refused(
+    read_or_write: Callable[[str], str], text: str, words: str
+) -> None:
+    assert_refused(partial(read_or_write, text), TextError, words)

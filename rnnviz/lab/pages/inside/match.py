@@ -241,7 +241,7 @@ class MatchSearch:
         """The button that starts a search which reads a long text; None for a search that takes a moment."""
         searched = self.searched
         # Kept states are compared in memory, without the network.
-        if searched.kept or len(searched.text) <= MAX_CHARS_AT_ONCE:
+        if searched.in_memory or len(searched.text) <= MAX_CHARS_AT_ONCE:
             return None
         size, max_size = (
             f"{count_bytes / 1e6:,.0f}" for count_bytes in (searched.bytes, places.MAX_KEPT_BYTES)

@@ -52,7 +52,7 @@ def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: ViewSocket = st.session_state[_LINK]
     ask = take_ask(KEY)
-    room = answer_room(ask, plainly)
+    room = answer_room(ask, error_text)
     static = {
         "words": words(),
         "symbols": symbols.meanings(),
@@ -94,7 +94,7 @@ class SceneAnswers:
 
     def answer(self, ask_json: Any) -> bytes:
         """The answer to any JSON value; a question of the step then is the room's."""
-        data = self.lecture.answer(ask_json, self.static, plainly)
+        data = self.lecture.answer(ask_json, self.static, error_text)
         stage_question(self.lecture.room_question())
         return data
 
@@ -139,7 +139,7 @@ def words() -> dict[str, str]:
     }
 
 
-def plainly(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """An error as plain text: the component shows no Markdown."""
     return describe(error).replace("\\", "")
 

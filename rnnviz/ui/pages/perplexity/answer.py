@@ -37,9 +37,9 @@ from rnnviz.ui.shell.render_finding import finding_markdown
 
 TEXT_CHOICE = "closer"  # the key of the choice of the text shown in full
 TEXT_TABLE = "texts"
-SUGGESTION_WAIT_S = (
-    0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
-)
+# Seconds to wait for the other models' reading, if the text is foreign to the chosen one: the advice then
+# leads the answer. On other texts it appears with a later run.
+SUGGESTION_WAIT_S = 0.3
 
 
 def show(context: ModelContext, text: InputText, scored: TextScore, second: SecondModel | None) -> None:

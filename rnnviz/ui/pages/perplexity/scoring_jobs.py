@@ -123,9 +123,8 @@ def score_text(info: ModelInfo, text: InputText, stop: Event, progress: Progress
     folder, source = store.shared().folder(), _reading_options(info, text, report.repeat, stop)
     try:
         scorer, path = model_cache.load_scorer(info), source.pop("path")
-        with closing(
-            record(scorer, path, folder, progress=report, **source)
-        ) as text_record:  # Windows removes no file that is open
+        # Closed before a failure removes the folder: Windows removes no file that is open.
+        with closing(record(scorer, path, folder, progress=report, **source)) as text_record:
             report(Share(1.0, len(text_record), text_record.score.perplexity))
             # The result of a stopped text is that of a shorter text: it goes under that text's key.
             if stop.is_set():
