@@ -188,15 +188,11 @@ SHORT: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def draw_texts(count: int, max_length: int, size: int) -> list[Ids]:
-    rng = np.random.default_rng(0)
-    return [rng.integers(0, size, n) for n in rng.integers(0, max_length, count)]
-
-
 @pytest.mark.parametrize(("cell", "options"), SHORT)
 def test_texts_side_by_side_cost_as_alone(cell: str, options: dict[str, Any]) -> None:
-    network = tiny(cell, **options)
-    texts = draw_texts(2 * MAX_ROWS + 3, 3 * CHUNK_STEPS, network.vocabulary.size)
+    network, rng = tiny(cell, **options), np.random.default_rng(0)
+    lengths = rng.integers(0, 3 * CHUNK_STEPS, 2 * MAX_ROWS + 3)
+    texts = [rng.integers(0, network.vocabulary.size, length) for length in lengths]
     texts[:2] = np.empty(0, np.int64), np.ones(MIN_SPLIT_CHARS, np.int64)
     scored = list(zip(texts, network.scorer().score_texts(texts), strict=True))
     for ids, log_p in (scored[1], *scored[::5]):

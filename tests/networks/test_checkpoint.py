@@ -156,16 +156,10 @@ def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
     assert {name: w.tobytes() for name, w in first.items()} == {
         name: w.tobytes() for name, w in second.items()
     }
-    sketched = modelfile.read_sketch(target)
-    assert sketched.hashes.tolist() == [3, 99]
+    assert modelfile.read_sketch(target).hashes.tolist() == [3, 99]
 
 
 def test_a_network_without_its_tensors_is_not_written_as_an_empty_file(tmp_path: Path) -> None:
-    model = tiny("gru")
-    assert (
-        checkpoint.load(checkpoint.save(model, tmp_path / "whole.safetensors")).parameter_count
-        == model.parameter_count
-    )
     with pytest.raises(CheckpointError, match="tensors"):
-        checkpoint.save(replace(model, tensors={}), tmp_path / "none.safetensors")
+        checkpoint.save(replace(tiny("gru"), tensors={}), tmp_path / "none.safetensors")
     assert not (tmp_path / "none.safetensors").exists()

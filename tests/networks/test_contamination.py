@@ -30,16 +30,19 @@ def words(seed: int, count: int) -> str:
 TRAINING, OTHER = words(1, 30_000), words(2, 30_000)
 
 
-def test_the_training_text_is_known_and_another_is_not() -> None:
-    sketch = contamination.sketch(TRAINING)
+@pytest.fixture(scope="module")
+def sketch() -> modelfile.Sketch:
+    return contamination.sketch(TRAINING)
+
+
+def test_the_training_text_is_known_and_another_is_not(sketch: modelfile.Sketch) -> None:
     assert contamination.share(TRAINING, sketch).share == 1
     unread = contamination.share(OTHER, sketch)
     assert unread.sampled > 5_000
     assert unread.share < 0.01
 
 
-def test_half_the_text_is_half_known() -> None:
-    sketch = contamination.sketch(TRAINING)
+def test_half_the_text_is_half_known(sketch: modelfile.Sketch) -> None:
     half = len(TRAINING) // 3
     result = contamination.share(TRAINING[:half] + OTHER[:half], sketch)
     assert result.share == pytest.approx(0.5, abs=4 * result.error)
@@ -68,8 +71,7 @@ def test_every_shipped_model_has_one_and_its_example_is_our_own() -> None:
         assert contamination.share(OTHER, sketch).share < 0.001
 
 
-def test_how_lines_are_wrapped_makes_no_difference() -> None:
-    sketch = contamination.sketch(TRAINING)
+def test_how_lines_are_wrapped_makes_no_difference(sketch: modelfile.Sketch) -> None:
     wrapped = TRAINING.replace(" ", "\r\n    ")
     assert contamination.share(wrapped, sketch) == contamination.share(TRAINING, sketch)
     assert contamination.share(TRAINING.replace(" ", "\u3000"), sketch).share == 1
@@ -98,12 +100,11 @@ def test_the_sketch_is_small_whatever_the_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "x" * 23, " " * 100])
-def test_text_shorter_than_ngram_has_no_share(text: str) -> None:
-    assert contamination.share(text, contamination.sketch(TRAINING)) == contamination.Contamination(0.0, 0)
-    assert contamination.share(text, contamination.sketch(TRAINING)).error == 1
+def test_text_shorter_than_ngram_has_no_share(text: str, sketch: modelfile.Sketch) -> None:
+    share = contamination.share(text, sketch)
+    assert (share, share.error) == (contamination.Contamination(0.0, 0), 1)
     empty = contamination.sketch(text)
-    assert len(empty.hashes) == 0
-    assert contamination.share(TRAINING, empty).share == 0
+    assert (len(empty.hashes), contamination.share(TRAINING, empty).share) == (0, 0)
 
 
 def test_every_character_of_an_ngram_counts() -> None:
@@ -116,9 +117,9 @@ def test_every_character_of_an_ngram_counts() -> None:
     assert contamination.share(text[::-1], sketch).share == 0
 
 
-def test_the_numbers_look_drawn_at_random() -> None:
+def test_the_numbers_look_drawn_at_random(sketch: modelfile.Sketch) -> None:
     """Nothing of the text is in them: neither its bytes nor a tendency of any bit."""
-    hashes = contamination.sketch(TRAINING).hashes
+    hashes = sketch.hashes
     raw = hashes.tobytes()
     encodings = ("utf-8", "utf-16-le", "utf-32-le")
     assert not any(TRAINING[i : i + 4].encode(e) in raw for e in encodings for i in range(0, 60_000, 7))
@@ -127,9 +128,10 @@ def test_the_numbers_look_drawn_at_random() -> None:
 
 
 @pytest.mark.parametrize("kind", ["gru", "ngram"])
-def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) -> None:
+def test_a_model_that_is_loaded_and_saved_keeps_it(
+    tmp_path: Path, kind: str, sketch: modelfile.Sketch
+) -> None:
     model: Any = tiny("gru") if kind == "gru" else NgramModel.fit(TEXT, order=3)
-    sketch = contamination.sketch(TRAINING)
     first = checkpoint.save(model, tmp_path / "first.safetensors", sketch=sketch)
     second = rnnviz.save(rnnviz.load(first), tmp_path / "second.safetensors")
     assert (

@@ -86,7 +86,6 @@ def test_the_time_machine_comes_with_the_package(tmp_path: Path, monkeypatch: py
     """The held-out figures of the shipped models rest on these bytes."""
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
     corpus = corpora.fetch("timemachine", base_url="http://127.0.0.1:1")  # no network
-    assert (corpus.characters, corpus.distinct) == (178_979, 70)
     assert corpus.sha256 == "8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516"
     assert corpora.describe("timemachine").bytes == 178_979
     assert "Gutenberg" in corpus.source

@@ -32,15 +32,6 @@ def zipped(*names: str) -> bytes:
     return buffer.getvalue()
 
 
-def tar() -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        entry = tarfile.TarInfo("notes.txt")
-        entry.size = 5
-        archive.addfile(entry, io.BytesIO(b"words"))
-    return buffer.getvalue()
-
-
 NUL = bytes(50)
 ARCHIVE, DOCUMENT = ("an archive (%s); unpack it and choose a text file inside", "a document (%s); open it")
 BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
@@ -64,7 +55,7 @@ BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "Z": (b"\x1f\x9d\x90" + bytes(range(60)), ARCHIVE % "Z"),
     "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04" + NUL, ARCHIVE % "7Z"),
     "rar": (b"Rar!\x1a\x07\x01\x00" + NUL, ARCHIVE % "RAR"),
-    "tar": (tar, ARCHIVE % "TAR"),
+    "tar": (tarfile.TarInfo("notes.txt").tobuf() + bytes(9728), ARCHIVE % "TAR"),
     "cab": (b"MSCF" + NUL, ARCHIVE % "CAB"),
     "pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", DOCUMENT % "PDF"),
     "docx": (lambda: zipped("[Content_Types].xml", "word/document.xml"), DOCUMENT % "Office"),

@@ -1,4 +1,4 @@
-"""The jobs of the Perplexity page, without a page: they can be ended at any time, and leave nothing then."""
+"""The jobs of the Perplexity page, without a page: cancelled at any time, they leave nothing."""
 
 import tempfile
 from pathlib import Path
@@ -38,28 +38,28 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     return read_info(path)
 
 
-def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
-    looks = 0
+def test_cancelled_job_leaves_nothing(info: ModelInfo) -> None:
+    reports = 0
 
     def progress(share: Share) -> None:
-        nonlocal looks
-        looks += 1
-        if looks == last:
+        nonlocal reports
+        reports += 1
+        if reports == last:
             raise Cancelled
 
     last = ended = 0
     while ended == last:
-        last, looks = last + 1, 0
+        last, reports = last + 1, 0
         try:
             scoring_jobs.score_text(info, LATIN, Event(), progress)
         except Cancelled:
             ended += 1
             assert [path.name for path in store.shared().folder().parent.iterdir()] == [".lock"]
             assert store.shared().get(scoring_jobs.full_key(info, LATIN)) is None
-    assert ended == looks > 40, "while the encoding is found, what is unknown is counted, the overlap is"
+    assert ended == reports > 40, "while the encoding is found, what is unknown is counted, the overlap is"
 
 
-def test_comparison_is_cancelled_while_encoding_is_found(info: ModelInfo) -> None:
+def test_comparison_is_cancelled_while_encoding_is_detected(info: ModelInfo) -> None:
     shares = list[Share]()
 
     def progress(share: Share) -> None:
@@ -71,9 +71,9 @@ def test_comparison_is_cancelled_while_encoding_is_found(info: ModelInfo) -> Non
     assert shares == [Share(0.0)]
 
 
-def test_every_report_makes_room_for_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, shares = list[store.Store](), list[Share]()
-    monkeypatch.setattr(store.Store, "make_room", lambda self: made.append(self))
+def test_every_report_makes_room_for_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    stores, shares = list[store.Store](), list[Share]()
+    monkeypatch.setattr(store.Store, "make_room", lambda self: stores.append(self))
     scoring_jobs.ScoringProgress(shares.append)(Share(0.5, 10, 4.0))
-    assert made == [store.shared()]
+    assert stores == [store.shared()]
     assert shares == [Share(0.5, 10, 4.0)]

@@ -1,4 +1,4 @@
-"""The text viewer without a browser: which characters it hands out, and what it says was expected."""
+"""The text viewer without a browser: the characters it sends, and the characters it says were expected."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -35,11 +35,11 @@ def keep(tmp_path: Path) -> Keep:
     return lambda text, model=GRU: make_record(tmp_path, model, text)
 
 
-class Text:
-    """A text without its costs, to be cut."""
+class CutText:
+    """A text without its costs, to be cut into chunks; it counts the characters read."""
 
-    def __init__(self, text: str) -> None:
-        self.codes = np.array([ord(c) for c in text], np.uint32)
+    def __init__(self, codes: np.ndarray) -> None:
+        self.codes, self.read_chars = codes, 0
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -47,10 +47,11 @@ class Text:
     def read(self, column: str, start: int, stop: int) -> Any:
         assert column == "codes"
         assert 0 <= start <= stop <= len(self)
+        self.read_chars += stop - start
         return self.codes[start:stop]
 
 
-def told(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def ask_viewer(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     ask = ViewerRequest.from_json({"client": "b", "seq": 3, "static": "d", **fields})
     return unpack(session.answer(ask, {"words": {}}, "d", {"curveAt": np.zeros(1, "<u4")}))
 
@@ -60,9 +61,9 @@ def told(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[st
         st.tuples(st.sampled_from(["x", "x ", "x\n", "天。", "\n"]), st.integers(1, 4000)), max_size=8
     )
 )
-def test_chunks_lie_end_to_end_and_break_at_line_ends(parts: list[tuple[str, int]]) -> None:
+def test_chunks_adjoin_and_break_at_line_ends(parts: list[tuple[str, int]]) -> None:
     text = "".join(part * count for part, count in parts) or "x"
-    session = ViewerSession(Text(text), {})
+    session = ViewerSession(CutText(np.array([ord(c) for c in text], np.uint32)), {})
     borders = [session.border(i) for i in range(session.count + 1)]
     assert borders[0] == 0
     assert borders[-1] == len(text)
@@ -76,28 +77,18 @@ def test_chunks_lie_end_to_end_and_break_at_line_ends(parts: list[tuple[str, int
             assert session.chunk_of(position) == i
 
 
-def test_a_chunk_far_down_is_found_without_reading_what_is_before() -> None:
-    class Endless(Text):
-        asked = 0
-
-        def __len__(self) -> int:
-            return 50_000_000
-
-        def read(self, column: str, start: int, stop: int) -> Any:
-            self.asked += stop - start
-            return np.full(stop - start, ord("x"), np.uint32)
-
-    text = Endless("")
+def test_far_chunk_is_found_without_reading_the_text_before() -> None:
+    text = CutText(np.broadcast_to(np.uint32(ord("x")), 50_000_000))
     session = ViewerSession(text, {})
     assert session.chunk_of(49_999_999) == session.count - 1
-    assert text.asked <= 2 * CHUNK_CHARS
+    assert text.read_chars <= 2 * CHUNK_CHARS
 
 
-def test_an_answer_holds_what_scoring_found(keep: Keep) -> None:
-    text = TEXT * 10 + "\U0001f600é中\tend"
-    kept, other = keep(text), keep(text, NGRAM)
-    session = ViewerSession(kept, {}, other, compare_records(kept, other))
-    header, arrays = told(session, chunks=[1, 0, 99])
+def test_answer_holds_the_records_columns(keep: Keep) -> None:
+    text = "The \U0001f600é中\t" + TEXT * 10
+    record, second_record = keep(text), keep(text, NGRAM)
+    session = ViewerSession(record, {}, second_record, compare_records(record, second_record))
+    header, arrays = ask_viewer(session, chunks=[1, 0, 99])
     assert "static" not in header
     assert "curveAt" not in arrays
     assert (header["client"], header["seq"], header["length"]) == ("b", 3, len(text))
@@ -109,38 +100,34 @@ def test_an_answer_holds_what_scoring_found(keep: Keep) -> None:
     np.testing.assert_allclose(arrays["nll"], trace.nll[:stop], rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(arrays["entropy"], trace.entropy[:stop], rtol=1e-4, atol=1e-4)
     signed = arrays["rank"].view(np.int32)
-    assert np.array_equal(signed > 0, trace.known[:stop])
+    assert np.array_equal(signed > 0, trace.known[:stop])  # below 0: unknown
+    assert not trace.known[:stop].all()
     np.testing.assert_allclose(
-        arrays["versus"], other.read("nll", 0, stop) - kept.read("nll", 0, stop), atol=1e-4
+        arrays["versus"], second_record.read("nll", 0, stop) - record.read("nll", 0, stop), atol=1e-4
     )
     assert len(arrays["otherRank"]) == stop
 
 
-def test_unknown_characters_come_with_a_negative_rank(keep: Keep) -> None:
-    _, arrays = told(ViewerSession(keep("The \U0001f600"), {}), chunks=[0])
-    assert (arrays["rank"].view(np.int32) < 0).tolist() == [False] * 4 + [True]
-
-
-def test_without_an_ask_everything_is_sent_and_the_place_is_kept(keep: Keep) -> None:
+def test_fresh_browser_gets_everything_at_the_last_place(keep: Keep) -> None:
     session = ViewerSession(keep(TEXT * 30), {})
-    told(session, chunks=[4], place=17_000)
+    ask_viewer(session, chunks=[4], place=17_000)
     header, arrays = unpack(
         session.answer(ViewerRequest(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
     )
     assert header["static"] == {"words": {}}
     assert header["place"] == 17_000
     assert arrays["curveAt"].tolist() == [1]
-    (here, start, stop), *_ = (span for span in header["spans"] if span[1] <= 17_000 < span[2])
+    (middle, start, stop), *_ = (span for span in header["spans"] if span[1] <= 17_000 < span[2])
     assert start <= 17_000 < stop
-    assert {here, here + 1, here - 1} >= {span[0] for span in header["spans"]}
+    assert {middle, middle + 1, middle - 1} >= {span[0] for span in header["spans"]}
 
 
-def test_a_jump_is_told_until_another_one(keep: Keep) -> None:
+def test_jump_is_repeated_until_another_one(keep: Keep) -> None:
     session = ViewerSession(keep(TEXT), {})
-    assert "jump" not in told(session)[0]
+    assert "jump" not in ask_viewer(session)[0]
     for number in (1, 2):
         session.go(5, 9)
-        assert [told(session)[0]["jump"] for _ in range(2)] == [[number, 5, 9]] * 2
+        assert [ask_viewer(session)[0]["jump"] for _ in range(2)] == [[number, 5, 9]] * 2
 
 
 @pytest.mark.parametrize(
@@ -148,13 +135,13 @@ def test_a_jump_is_told_until_another_one(keep: Keep) -> None:
     [None, [], "x", {"chunks": "all", "at": -1, "place": 1.5, "static": 3}, {"chunks": [True, None, -1, 2.0]},
      {"at": "7", "seq": 2**60, "client": None}],
 )  # fmt: skip
-def test_an_ask_of_anything_is_valid(value: object) -> None:
+def test_request_of_any_json_is_valid(value: object) -> None:
     assert ViewerRequest.from_json(value) == ViewerRequest()
 
 
-def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
+def test_request_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
     assert len(ViewerRequest.from_json({"chunks": list(range(999))}).chunks) == MAX_CHUNKS
-    header, arrays = told(ViewerSession(keep("time"), {}), chunks=[7], at=10**9, place=10**9)
+    header, arrays = ask_viewer(ViewerSession(keep("time"), {}), chunks=[7], at=10**9, place=10**9)
     assert {"spans": [], "place": 3}.items() <= header.items()
     assert "told" not in header
     assert len(arrays["codes"]) == 0
@@ -165,57 +152,59 @@ def test_expected_characters_equal_the_traces(keep: Keep, cell: str, monkeypatch
     monkeypatch.setattr(expected_characters, "STRETCH_CHARS", 64)
     model = tiny(cell, name=cell, layers=2)
     text = TEXT[:700]
-    trace, looked = rnnviz.trace(model, text), Expected(model, keep(text, model))
+    trace, expected = rnnviz.trace(model, text), Expected(model, keep(text, model))
     for t in (0, 1, 63, 64, 500, 499, 129, 699):
-        found = looked.at(t, 5)
-        assert not found.approximate
-        wanted = trace.top(t, 5)
-        assert [s for s, _ in found.top] == [symbol for symbol, _ in wanted]
-        np.testing.assert_allclose([p for _, p in found.top], [p for _, p in wanted], rtol=1e-4)
+        prediction, traced = expected.at(t, 5), trace.top(t, 5)
+        assert not prediction.approximate
+        assert [symbol for symbol, _ in prediction.top] == [symbol for symbol, _ in traced]
+        np.testing.assert_allclose([p for _, p in prediction.top], [p for _, p in traced], rtol=1e-4)
 
 
-def test_far_from_the_beginning_it_is_close_and_says_so(keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prediction_far_from_the_beginning_is_close_and_marked_approximate(
+    keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in {"STRETCH_CHARS": 64, "EXACT_CHARS": 128, "CONTEXT_CHARS": 100}.items():
         monkeypatch.setattr(expected_characters, name, value)
     text = TEXT[:700]
-    trace, looked = rnnviz.trace(GRU, text), Expected(GRU, keep(text))
-    assert not looked.at(191).approximate
-    found = looked.at(600)
-    assert found.approximate
-    np.testing.assert_allclose([p for _, p in found.top], [p for _, p in trace.top(600, 5)], atol=1e-3)
+    expected = Expected(GRU, keep(text))
+    assert not expected.at(191).approximate
+    prediction, traced = expected.at(600), rnnviz.trace(GRU, text).top(600, 5)
+    assert prediction.approximate
+    np.testing.assert_allclose([p for _, p in prediction.top], [p for _, p in traced], atol=1e-3)
 
 
-def test_an_n_gram_is_exact_everywhere(keep: Keep) -> None:
-    looked = Expected(NGRAM, keep(TEXT, NGRAM))
+def test_ngram_is_exact_everywhere(keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expected_characters, "EXACT_CHARS", -1)  # far for a network
+    expected = Expected(NGRAM, keep(TEXT, NGRAM))
     for t in (0, 1, 2, len(TEXT) - 1):
-        found = looked.at(t, 3)
+        prediction = expected.at(t, 3)
         row = NGRAM.log_probs(NGRAM.vocabulary.encode(TEXT[:t]))
         best = np.argsort(-row, kind="stable")[:3]
-        assert not found.approximate
-        assert [symbol for symbol, _ in found.top] == [NGRAM.vocabulary.symbol(int(i)) for i in best]
-        assert_states([share for _, share in found.top], np.exp(row[best]))
+        assert not prediction.approximate
+        assert [symbol for symbol, _ in prediction.top] == [NGRAM.vocabulary.symbol(int(i)) for i in best]
+        assert_states([share for _, share in prediction.top], np.exp(row[best]))
 
 
-def test_a_place_is_told_about_by_each_model(keep: Keep) -> None:
-    kept = keep(TEXT)
-    session = ViewerSession(kept, {"a": Expected(GRU, kept), "b": Expected(NGRAM, kept)})
-    said = told(session, at=30)[0]["told"]
-    assert (said["at"], [part["model"] for part in said["lists"]]) == (30, ["a", "b"])
-    for part in said["lists"]:
+def test_each_model_lists_its_predictions_at_a_place(keep: Keep) -> None:
+    record = keep(TEXT)
+    session = ViewerSession(record, {"a": Expected(GRU, record), "b": Expected(NGRAM, record)})
+    predictions = ask_viewer(session, at=30)[0]["told"]
+    assert (predictions["at"], [part["model"] for part in predictions["lists"]]) == (30, ["a", "b"])
+    for part in predictions["lists"]:
         shares = [p for _, p in part["top"]]
         assert shares == sorted(shares, reverse=True)
         assert 0 < sum(shares) <= 1 + 1e-6
 
 
-def test_a_passage_costs_what_a_part_costs_given_the_text_before(keep: Keep) -> None:
-    kept, other = keep(TEXT), keep(TEXT, NGRAM)
-    session = ViewerSession(kept, {}, other, compare_records(kept, other))
+def test_passage_costs_as_much_as_given_the_text_before(keep: Keep) -> None:
+    record, second_record = keep(TEXT), keep(TEXT, NGRAM)
+    session = ViewerSession(record, {}, second_record, compare_records(record, second_record))
     for start, stop in ((0, 1), (30, 77), (500, len(TEXT))):
-        part = told(session, part=[start, stop])[0]["part"]
+        part = ask_viewer(session, part=[start, stop])[0]["part"]
         assert part["at"] == [start, stop]
         for model, nats in zip((GRU, NGRAM), part["nats"], strict=True):
-            given_all = rnnviz.perplexity(model, text=TEXT[start:stop], context=TEXT[:start])
-            assert np.exp(nats) == pytest.approx(given_all.perplexity, rel=1e-5)
-    assert "part" not in told(session)[0]
+            conditional = rnnviz.perplexity(model, text=TEXT[start:stop], context=TEXT[:start])
+            assert np.exp(nats) == pytest.approx(conditional.perplexity, rel=1e-5)
+    assert "part" not in ask_viewer(session)[0]
     nonsense = ([3, 3], [5, 2], [0, len(TEXT) + 1], [0], [-1, 4], "part", [0.0, 4], None)
-    assert [one for one in nonsense if "part" in told(session, part=one)[0]] == []
+    assert [passage for passage in nonsense if "part" in ask_viewer(session, part=passage)[0]] == []
