@@ -59,19 +59,21 @@ export function widget(styles, markup) {
     view.link.send = (ask) => model.send({ kind: "ask", ask });
     /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
     const hear = ({ kind, client }, buffers) => {
-      if (kind === "answer" && client === view.link.client) view.hear(bytes(buffers[0]));
+      if (kind === "answer" && client === view.link.client) view.takeAnswer(bytes(buffers[0]));
     };
     model.on("msg:custom", hear);
     const themes = new MutationObserver(() => again(view));
     themes.observe(document.body, { attributeFilter: THEME });
     // JupyterLab hides all cells while it changes its theme, and a hidden letter has no box: measure again once shown.
-    const shown = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && again(view));
-    shown.observe(host);
+    const visibility = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && again(view),
+    );
+    visibility.observe(host);
     view.link.ask();
     return () => {
       model.off("msg:custom", hear);
       themes.disconnect();
-      shown.disconnect();
+      visibility.disconnect();
       view.close();
     };
   }

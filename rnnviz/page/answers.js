@@ -6,7 +6,7 @@ import { commonPrefix } from "../ui/browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
 
 /** @import { Shape } from "../ui/pages/explore/static/types" */
-/** @import { Answer, Ask, BrowserRows, Made, Selection, Told } from "./types" */
+/** @import { Answer, Ask, BrowserRows, PageModel, Selection, PageAnswer } from "./types" */
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
 
@@ -24,48 +24,48 @@ export class Answers {
   /** @type {{ name: string, rows: number[][] }} */
   shaped = { name: "", rows: [] };
 
-  /** @param {Made} made @param {Network} network @param {Counts | null} counts */
-  constructor(made, network, counts) {
-    this.made = made;
+  /** @param {PageModel} model @param {Network} network @param {Counts | null} counts */
+  constructor(model, network, counts) {
+    this.model = model;
     this.counts = counts;
     this.network = network;
-    this.ids = new Map(made.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
-    this.reading = new Reading(network, made.unknownCost);
+    this.ids = new Map(model.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
+    this.reading = new Reading(network, model.unknownCost);
     const { H } = network;
     /** @type {Record<string, number[][][]>} each unit's reach, (2, L, H) by state: shown_units.py */
     this.reach = {};
-    for (const [name, values] of Object.entries(made.reach)) {
+    for (const [name, values] of Object.entries(model.reach)) {
       const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * H, (n + 1) * H)]);
       this.reach[name] = [layers.slice(0, network.L), layers.slice(network.L)];
     }
   }
 
   /** An ask's text, its symbols, and the character of its "why", or null. @param {Ask} ask */
-  text(ask) {
-    const { made, ids } = this;
-    const text = (ask.fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
-    const read = (/** @type {string} */ c) => ids.get(made.normaliser[c] ?? c) ?? 0;
-    const symbols = Array.from(text, read).slice(0, made.fixed.limit);
+  readAsk(ask) {
+    const { model, ids } = this;
+    const text = (ask.fresh ? model.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
+    const read = (/** @type {string} */ c) => ids.get(model.normaliser[c] ?? c) ?? 0;
+    const symbols = Array.from(text, read).slice(0, model.fixed.limit);
     const why = ask.why && typeof ask.pin === "number" && ask.pin < symbols.length ? ask.pin : null;
     return { text, ids: symbols, why };
   }
 
-  /** The answer to an ask, whose text is read at once. @param {Ask} ask @returns {Told} */
+  /** The answer to an ask, whose text is read at once. @param {Ask} ask @returns {PageAnswer} */
   answer(ask) {
-    const about = this.text(ask);
+    const about = this.readAsk(ask);
     this.reading.read(about.ids, about.why);
-    return this.tell(ask, about);
+    return this.makeAnswer(ask, about);
   }
 
-  /** The answer to an ask whose text has been read. @param {Ask} ask @param {{ text: string, ids: number[], why: number | null }} about @returns {Told} */
-  tell(ask, { text, ids, why }) {
-    const { made, reading } = this;
-    const { fixed } = made;
+  /** The answer to an ask whose text has been read. @param {Ask} ask @param {{ text: string, ids: number[], why: number | null }} about @returns {PageAnswer} */
+  makeAnswer(ask, { text, ids, why }) {
+    const { model, reading } = this;
+    const { fixed } = model;
     const unchanged = commonPrefix(ids, this.lastIds);
     const base = this.revision;
     this.lastIds = ids;
     this.revision += 1; // the view names the revision that it holds (`base`), as on the server
-    if (this.counts) this.count(this.counts, ids, unchanged);
+    if (this.counts) this.extendCounts(this.counts, ids, unchanged);
     const selection = this.select(ask, ids.length);
     const { length, start, stop, quantity, layer, order, unit } = selection;
     const viewRows = findBrowserRows(ask.base && ask.base === base ? this.sent : null, selection, unchanged);
@@ -94,8 +94,8 @@ export class Answers {
       unit,
       numbers,
       foreign: foreign(fixed.usual, length, ids.filter((id) => id === 0).length, numbers.bits),
-      digest: made.digest,
-      ...(ask.static !== made.digest && { static: { ...fixed, reach: this.reach } }),
+      digest: model.digest,
+      ...(ask.static !== model.digest && { static: { ...fixed, reach: this.reach } }),
       ...(ask.fresh && { text, offer: 1, opening: text }),
     };
     if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
@@ -105,22 +105,22 @@ export class Answers {
       arrays.why = reading.left.bits;
     }
     if (ask.write) {
-      const most = ask.write === 1 ? CONTINUATION_CHARS : BRANCH_CHARS;
-      const room = Math.max(0, Math.min(most, fixed.limit - length));
+      const maxChars = ask.write === 1 ? CONTINUATION_CHARS : BRANCH_CHARS;
+      const room = Math.max(0, Math.min(maxChars, fixed.limit - length));
       const at = Math.min(ask.at ?? 0, length);
-      const drawn = Array.from({ length: room ? ask.write : 0 }, () =>
+      const continuations = Array.from({ length: room ? ask.write : 0 }, () =>
         write(reading, at, room, shape)
           .map((id) => fixed.symbols[id - 1])
           .join(""),
       );
-      header.continuations = [...new Set(drawn)];
+      header.continuations = [...new Set(continuations)];
     }
     return { header, arrays };
   }
 
   /** What an ask shows of a text; choices that this network lacks become others. @param {Ask} ask @param {number} length @returns {Selection} */
   select(ask, length) {
-    const { network, made } = this;
+    const { network, model } = this;
     const columns = ask.columns ?? 120;
     const last = Math.max(0, length - columns);
     const start = Math.min(ask.start ?? last, last);
@@ -128,7 +128,7 @@ export class Answers {
       length,
       start,
       stop: Math.min(length, start + columns),
-      quantity: ask.quantity && ask.quantity in made.fixed.quantities ? ask.quantity : "hidden",
+      quantity: ask.quantity && ask.quantity in model.fixed.quantities ? ask.quantity : "hidden",
       layer: Math.min(ask.layer ?? 0, network.L - 1),
       order: ask.order ?? "steady",
       unit: typeof ask.unit === "number" && ask.unit < network.H ? ask.unit : null,
@@ -136,8 +136,8 @@ export class Answers {
   }
 
   /** Extend the n-gram model's costs from the character `unchanged` on. @param {Counts} counts @param {number[]} ids @param {number} unchanged */
-  count(counts, ids, unchanged) {
-    const costs = counts.costs(ids, Math.min(unchanged, this.counted.length), this.made.unknownCost);
+  extendCounts(counts, ids, unchanged) {
+    const costs = counts.costs(ids, Math.min(unchanged, this.counted.length), this.model.unknownCost);
     const counted = new Float32Array(ids.length);
     counted.set(this.counted.subarray(0, ids.length - costs.length));
     counted.set(costs, ids.length - costs.length);
@@ -149,7 +149,7 @@ export class Answers {
    * @param {Selection} selection @param {BrowserRows} viewRows @param {Shape} shape @param {number} unchanged
    */
   content({ length, start, stop, quantity, layer, order, unit }, viewRows, shape, unchanged) {
-    const { made, network, reading } = this;
+    const { model, network, reading } = this;
     const { low, high } = viewRows;
     /** @type {[number, number][]} */
     const pieces = [
@@ -159,18 +159,18 @@ export class Answers {
     // A window of n characters has n + 1 predictions; the view holds the one after its last held character too.
     const places = range(start, low).concat(range(low === high ? low : high + 1, stop + 1));
     const states = pieces.map(([from, to]) => reading.plane(quantity, layer, from, to));
-    const listed = places.map((t) => largest(reading.logs(t), Math.min(made.fixed.listed, network.V)));
+    const listed = places.map((t) => largest(reading.logs(t), Math.min(model.fixed.listed, network.V)));
     /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
     const arrays = {
       ids: Uint32Array.from(this.lastIds.slice(viewRows.textRows)),
       nll: reading.nll.slice(viewRows.textRows, length),
-      states: this.levels(joined(states), quantity, layer),
+      states: this.levels(concatenate(states), quantity, layer),
       next: Uint32Array.from(listed.flatMap((best) => best.ids)),
       chances: Float32Array.from(listed.flatMap((best) => best.logs.map(Math.exp))),
       entropy: Float32Array.from(places, (t) => reading.entropy[t]),
     };
     if (this.counts) arrays.ngram = this.counted.slice(viewRows.textRows);
-    if (order !== "index") arrays.rows = made.rows[[order, layer, quantity].join()];
+    if (order !== "index") arrays.rows = model.rows[[order, layer, quantity].join()];
     if (unit !== null) arrays.unit = this.column(quantity, layer, unit, viewRows.unitRows, length);
     const reshaped = this.reshaped(start, stop, shape, unchanged);
     if (reshaped) arrays.reshaped = reshaped;
@@ -182,16 +182,16 @@ export class Answers {
    * @param {Float32Array} values @param {string} quantity @param {number} layer @param {number} [unit]
    */
   levels(values, quantity, layer, unit) {
-    const { fixed } = this.made;
+    const { fixed } = this.model;
     const { low, high } = fixed.quantities[quantity];
     const last = fixed.themes.light.diverging.length - 1;
     const out = new Uint8Array(values.length);
     const per = last / (high - low);
-    const one = unit !== undefined;
-    const own = quantity === "cell" || (one && quantity === "hidden") ? this.reach[quantity] : null;
+    const oneUnit = unit !== undefined;
+    const reach = quantity === "cell" || (oneUnit && quantity === "hidden") ? this.reach[quantity] : null;
     for (let i = 0; i < values.length; i++) {
-      const side = own?.[values[i] < 0 ? 0 : 1][layer];
-      const value = side ? (values[i] * high) / side[one ? unit : i % side.length] : values[i];
+      const side = reach?.[values[i] < 0 ? 0 : 1][layer];
+      const value = side ? (values[i] * high) / side[oneUnit ? unit : i % side.length] : values[i];
       const level = (value - low) * per;
       out[i] = Number.isNaN(level) ? Math.floor(last / 2) : Math.max(0, Math.min(last, level)) + 0.5;
     }
@@ -208,13 +208,13 @@ export class Answers {
 
   /** One unit's step at character t, as `unit_step` in live_answer.py. @param {number} t @param {number} layer @param {number} unit */
   step(t, layer, unit) {
-    const { made, network, reading } = this;
+    const { model, network, reading } = this;
     const value = (/** @type {string} */ name, at = t) => reading.plane(name, layer, at, at + 1)[unit];
     /** @type {Record<string, number>} */
-    const found = Object.fromEntries(Object.keys(made.fixed.quantities).map((name) => [name, value(name)]));
-    if (network.hasCell) found.cell_before = value("cell", t - 1);
-    found.before = value("hidden", t - 1);
-    return Object.fromEntries(Object.entries(found).filter(([, v]) => Number.isFinite(v)));
+    const values = Object.fromEntries(Object.keys(model.fixed.quantities).map((name) => [name, value(name)]));
+    if (network.hasCell) values.cell_before = value("cell", t - 1);
+    values.before = value("hidden", t - 1);
+    return Object.fromEntries(Object.entries(values).filter(([, v]) => Number.isFinite(v)));
   }
 
   /**
@@ -229,9 +229,9 @@ export class Answers {
     if (this.shaped.name !== name) this.shaped = { name, rows: [] };
     const { rows } = this.shaped;
     rows.length = Math.min(rows.length, unchanged); // the row at `unchanged` has the probability of another actual symbol
-    const { reading, network, made } = this;
+    const { reading, network, model } = this;
     const rest = range(start, stop + 1).map((t) => {
-      rows[t] ??= drawn(reading.logs(t), Math.min(made.fixed.listed, network.V), shape, reading.ids[t]);
+      rows[t] ??= shapedRow(reading.logs(t), Math.min(model.fixed.listed, network.V), shape, reading.ids[t]);
       return rows[t];
     });
     return Float32Array.from(rest.flat());
@@ -239,16 +239,16 @@ export class Answers {
 }
 
 /**
- * What the view holds of a selection, as `find_browser_rows` in live_answer.py: `held` is the selection that it shows, all of
+ * What the view holds of a selection, as `find_browser_rows` in live_answer.py: `previous` is the selection that it shows, all of
  * which it holds; null: it holds nothing. The first `unchanged` characters are as in that selection's text.
- * @param {Selection | null} held @param {Selection} selection @param {number} unchanged @returns {BrowserRows}
+ * @param {Selection | null} previous @param {Selection} selection @param {number} unchanged @returns {BrowserRows}
  */
-export function findBrowserRows(held, selection, unchanged) {
+export function findBrowserRows(previous, selection, unchanged) {
   const { start } = selection;
-  if (!held) return { textRows: 0, unitRows: 0, low: start, high: start };
-  const same = held.quantity === selection.quantity && held.layer === selection.layer;
-  const unitRows = same && held.unit === selection.unit ? unchanged : 0;
-  const [low, high] = [Math.max(start, held.start), Math.min(selection.stop, held.stop, unchanged)];
+  if (!previous) return { textRows: 0, unitRows: 0, low: start, high: start };
+  const same = previous.quantity === selection.quantity && previous.layer === selection.layer;
+  const unitRows = same && previous.unit === selection.unit ? unchanged : 0;
+  const [low, high] = [Math.max(start, previous.start), Math.min(selection.stop, previous.stop, unchanged)];
   if (!same || low >= high) return { textRows: unchanged, unitRows, low: start, high: start };
   return { textRows: unchanged, unitRows, low, high };
 }
@@ -257,7 +257,7 @@ export function findBrowserRows(held, selection, unchanged) {
 const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 
 /** @param {Float32Array[]} parts */
-function joined(parts) {
+function concatenate(parts) {
   const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -281,24 +281,24 @@ function largest(logs, k) {
   return { ids, logs: ids.map((id) => logs[id]) };
 }
 
-/** @param {Float32Array} logs @param {number} k @param {Shape} shape @param {number | undefined} came */
-function drawn(logs, k, shape, came) {
+/** @param {Float32Array} logs @param {number} k @param {Shape} shape @param {number | undefined} actual */
+function shapedRow(logs, k, shape, actual) {
   const { symbols, weights } = weigh(logs, shape);
   const sum = weights.reduce((a, b) => a + b, 0);
   const share = new Map(symbols.map((id, i) => [id, weights[i] / sum]));
   const listed = largest(logs, k).ids.map((id) => share.get(id) ?? 0);
-  return [...listed, share.get(came ?? -1) ?? 0, weights.filter((weight) => weight > 0).length];
+  return [...listed, share.get(actual ?? -1) ?? 0, weights.filter((weight) => weight > 0).length];
 }
 
 /**
  * The reason why a text is foreign to the model, or "", as `why` in networks/contamination.py.
- * @param {number | null} own the model's usual bits per character
+ * @param {number | null} usual the model's usual bits per character
  * @param {number} characters @param {number} unknown @param {number | null} bits
  * @returns {"" | "unknown" | "surprise"}
  */
-function foreign(own, characters, unknown, bits) {
+function foreign(usual, characters, unknown, bits) {
   if (characters < 10) return "";
   if (unknown > 0.1 * characters) return "unknown";
-  if (bits === null || own === null) return "";
-  return bits - own > Math.max(2, own / 2) + 40 / characters ? "surprise" : "";
+  if (bits === null || usual === null) return "";
+  return bits - usual > Math.max(2, usual / 2) + 40 / characters ? "surprise" : "";
 }

@@ -26,7 +26,7 @@ async function unpacked(id) {
 }
 
 /** @param {unknown} error */
-function say(error) {
+function showError(error) {
   const place = document.createElement("p");
   place.textContent = `${document.body.dataset.failed} ${error}`;
   place.setAttribute("role", "alert");
@@ -37,7 +37,7 @@ async function page() {
   const [packed, weights] = await Promise.all([unpacked("packed"), unpacked("weights")]);
   const length = new DataView(packed.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(packed.subarray(4, 4 + length)));
-  const { sources, markup, styles, made } = header;
+  const { sources, markup, styles, model } = header;
   const addresses = load(sources);
   const [{ unpack }, { start }] = await Promise.all([
     import(addresses["ui/browser/static/payload.js"]),
@@ -45,7 +45,7 @@ async function page() {
   ]);
   const { arrays } = unpack(weights);
   const plotly = () => unpacked("plotly");
-  start({ made, arrays, markup, styles, plotly, say }, document);
+  start({ model, arrays, markup, styles, plotly, showError }, document);
 }
 
-if (typeof DecompressionStream !== "undefined") page().catch(say); // else the page's text, "open it in a newer browser", stays
+if (typeof DecompressionStream !== "undefined") page().catch(showError); // else the page's text, "open it in a newer browser", stays

@@ -129,7 +129,7 @@ def page_parts(
     static["words"] |= {"limit.link": "", "step.link": ""}  # these link to pages of the app
     static["words"]["waiting"] = _("The page is still reading the text.")
     header = {
-        "made": {
+        "model": {
             "fixed": static,
             "digest": digest,
             "opening": opening_text(model),

@@ -21,16 +21,16 @@ const positive = (/** @type {number} */ x) => (x >= 0 ? x + 0.5 : sigmoid(x)); /
 export function affine(out, W, x, b) {
   const [rows, columns] = [out.length, x.length];
   for (let i = 0, at = 0; i < rows; i++) {
-    let [one, two, three, four] = [b[i], 0, 0, 0]; // four independent sums: no addition waits for the one before
+    let [sum1, sum2, sum3, sum4] = [b[i], 0, 0, 0]; // four independent sums: no addition waits for the one before
     let j = 0;
     for (; j + 3 < columns; j += 4, at += 4) {
-      one += W[at] * x[j];
-      two += W[at + 1] * x[j + 1];
-      three += W[at + 2] * x[j + 2];
-      four += W[at + 3] * x[j + 3];
+      sum1 += W[at] * x[j];
+      sum2 += W[at + 1] * x[j + 1];
+      sum3 += W[at + 2] * x[j + 2];
+      sum4 += W[at + 3] * x[j + 3];
     }
-    for (; j < columns; j++, at++) one += W[at] * x[j];
-    out[i] = one + two + (three + four);
+    for (; j < columns; j++, at++) sum1 += W[at] * x[j];
+    out[i] = sum1 + sum2 + (sum3 + sum4);
   }
 }
 
@@ -133,14 +133,14 @@ export class Layer {
   constructor(config, tensors, n) {
     this.units = config.hidden_size;
     this.relu = config.activation === "relu" && (config.cell === "mlp" || config.cell === "rnn");
-    this.made = STEPS[config.cell];
+    this.stepFunction = STEPS[config.cell];
     /** @type {string[]} */
     this.gates = GATES[config.cell];
-    const of = (/** @type {string} */ kind) => tensors[`recurrence.${kind}_l${n}`];
-    this.W = of("weight_ih") ?? tensors[`recurrence.${n}.weight`];
-    this.b = of("bias_ih") ?? tensors[`recurrence.${n}.bias`];
-    this.U = of("weight_hh");
-    this.c = of("bias_hh");
+    const tensor = (/** @type {string} */ kind) => tensors[`recurrence.${kind}_l${n}`];
+    this.W = tensor("weight_ih") ?? tensors[`recurrence.${n}.weight`];
+    this.b = tensor("bias_ih") ?? tensors[`recurrence.${n}.bias`];
+    this.U = tensor("weight_hh");
+    this.c = tensor("bias_hh");
     this.driven = new Float32Array(this.b.length); // W x + b
     this.carried = new Float32Array(this.b.length); // U h + c
     /** @type {Record<string, Float32Array>} the gates' values at the last step */
@@ -154,6 +154,6 @@ export class Layer {
    */
   step(driven, before, after, cell = NONE, next = NONE) {
     if (this.U && this.c) affine(this.carried, this.U, before, this.c);
-    this.made(this, { driven, before, after, cell, next });
+    this.stepFunction(this, { driven, before, after, cell, next });
   }
 }

@@ -9,7 +9,7 @@
 import { commonPrefix } from "../ui/browser/static/characters.js";
 import { affine, affines, hasCell, Layer } from "./cells.js";
 
-/** @import { Config, Left, Tensors } from "./types" */
+/** @import { Config, WhyBits, Tensors } from "./types" */
 
 const FIRST_ROWS = 256; // rows of the first allocation
 const WHY_CHARS = 64; // characters that "why" leaves out, as LAST in scoring/occlusion.py
@@ -33,8 +33,8 @@ export class Network {
 
   /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
   driven(id) {
-    const made = this.table[id];
-    if (made) return made;
+    const cached = this.table[id];
+    if (cached) return cached;
     const { W, b } = this.layers[0];
     const row = new Float32Array(b.length);
     const X = this.config.embedding_size;
@@ -71,20 +71,21 @@ export class Network {
    * Read symbol `id` in the first n of several texts, in place: a row of states (L · H,) for each text.
    * @param {number} id @param {number} n @param {Float32Array} hidden @param {Float32Array} [cells]
    */
-  abreast(id, n, hidden, cells) {
+  stepSideBySide(id, n, hidden, cells) {
     const { H, L } = this;
     for (const [l, layer] of this.layers.entries()) {
       const { W, b, U, c, carried } = layer;
       const at = { n, stride: L * H, from: l * H };
       const driven = l ? affines(W, hidden, b, { ...at, from: at.from - H }) : this.driven(id);
-      const own = U && c && affines(U, hidden, c, at);
+      const recurrent = U && c && affines(U, hidden, c, at);
       for (let i = 0; i < n; i++) {
         const row = (/** @type {Float32Array} */ rows) => rows.subarray(i * b.length, (i + 1) * b.length);
         const [h, next] = [hidden, cells ?? hidden].map((rows) =>
           rows.subarray((i * L + l) * H).subarray(0, H),
         );
-        if (own) layer.carried = /** @type {Float32Array<ArrayBuffer>} */ (row(own));
-        layer.made(layer, { driven: l ? row(driven) : driven, before: h, after: h, cell: next, next });
+        if (recurrent) layer.carried = /** @type {Float32Array<ArrayBuffer>} */ (row(recurrent));
+        const input = l ? row(driven) : driven;
+        layer.stepFunction(layer, { driven: input, before: h, after: h, cell: next, next });
       }
       layer.carried = carried;
     }
@@ -109,7 +110,7 @@ export class Reading {
   rows = FIRST_ROWS;
   /** The number of characters after which `prediction` is; -1 for none. */
   ahead = -1;
-  /** @type {Left | null} the last "why" */
+  /** @type {WhyBits | null} the last "why" */
   left = null;
 
   /** @param {Network} network @param {number} unknownCost nats of an unknown character beyond -log P(<unk>) */
@@ -152,10 +153,10 @@ export class Reading {
   grow(length) {
     if (length + 1 <= this.rows) return;
     this.rows = Math.max(length + 1, 2 * this.rows);
-    const larger = (/** @type {Float32Array} */ old, /** @type {number} */ each) => {
-      const made = new Float32Array(this.rows * each);
-      made.set(old);
-      return made;
+    const larger = (/** @type {Float32Array} */ old, /** @type {number} */ rowSize) => {
+      const copy = new Float32Array(this.rows * rowSize);
+      copy.set(old);
+      return copy;
     };
     this.hidden = larger(this.hidden, this.width);
     if (this.cells) this.cells = larger(this.cells, this.width);
@@ -170,18 +171,18 @@ export class Reading {
    */
   *steps(ids, why = null) {
     const { network } = this;
-    const kept = Math.min(this.done, commonPrefix(ids, this.ids));
-    if (this.left && kept <= this.left.at) this.left = null;
+    const unchanged = Math.min(this.done, commonPrefix(ids, this.ids));
+    if (this.left && unchanged <= this.left.at) this.left = null;
     this.grow(ids.length);
     this.ids = ids;
-    for (this.done = kept; this.done < ids.length; yield this.done) {
+    for (this.done = unchanged; this.done < ids.length; yield this.done) {
       const t = this.done++;
       this.look(t);
       this.nll[t] = -this.prediction[ids[t]] + (ids[t] === 0 ? this.unknownCost : 0);
       network.step(ids[t], this.row(t), this.row(t + 1), this.cell(t), this.cell(t + 1));
     }
     this.look(ids.length);
-    if (why !== null && this.left?.at !== why) yield* this.leave(why);
+    if (why !== null && this.left?.at !== why) yield* this.leaveOut(why);
   }
 
   /** Read a text's symbols at once. @param {number[]} ids @param {number | null} [why] */
@@ -194,7 +195,7 @@ export class Reading {
    * each one left out, the text is read on from there; all side by side, as in scoring/occlusion.py.
    * @param {number} t @yields {number} a share of the text's length
    */
-  *leave(t) {
+  *leaveOut(t) {
     const { network, width, ids } = this;
     const first = Math.max(0, t - WHY_CHARS);
     const n = t - first;
@@ -204,7 +205,7 @@ export class Reading {
       return rows;
     });
     for (let s = 1; s < n; s++) {
-      network.abreast(ids[first + s], s, hidden, cells);
+      network.stepSideBySide(ids[first + s], s, hidden, cells);
       yield (s / n) * ids.length;
     }
     const logs = new Float32Array(network.V);
@@ -248,14 +249,14 @@ export class Reading {
     const { network, width } = this;
     const H = network.H;
     const out = new Float32Array(Math.max(0, stop - start) * H);
-    const kept = quantity === "hidden" ? this.hidden : quantity === "cell" ? this.cells : undefined;
+    const states = quantity === "hidden" ? this.hidden : quantity === "cell" ? this.cells : undefined;
     const after = new Float32Array(width);
     const next = network.hasCell ? new Float32Array(width) : undefined;
     for (let t = start; t < stop; t++) {
       const at = (t - start) * H;
-      if (kept) {
+      if (states) {
         const from = (t + 1) * width + layer * H;
-        out.set(kept.subarray(from, from + H), at);
+        out.set(states.subarray(from, from + H), at);
         continue;
       }
       network.step(this.ids[t], this.row(t), after, this.cell(t), next, (n, parts) => {

@@ -4,7 +4,7 @@ import { Answers } from "./answers.js";
 import { Network } from "./engine.js";
 import { Counts } from "./ngram.js";
 
-/** @import { Arrays, Level, Made, Tensors } from "./types" */
+/** @import { Arrays, Level, PageModel, Tensors } from "./types" */
 
 /** The value of a half-precision number (IEEE 754 binary16) from its bits. @param {number} half */
 function widened(half) {
@@ -16,7 +16,7 @@ function widened(half) {
 const WIDE = Float32Array.from({ length: 65536 }, (_, half) => widened(half));
 
 /** The arrays whose names begin with `kind`, by the rest of the name. @param {Arrays} arrays @param {string} kind */
-const of = (arrays, kind) =>
+const arraysNamed = (arrays, kind) =>
   Object.entries(arrays).flatMap(([name, values]) =>
     name.startsWith(kind) ? [/** @type {const} */ ([name.slice(kind.length), values])] : [],
   );
@@ -24,25 +24,25 @@ const of = (arrays, kind) =>
 /** A model's weights in float32, stored in 16 or 32 bits. @param {Arrays} arrays @returns {Tensors} */
 export function tensors(arrays) {
   return Object.fromEntries(
-    of(arrays, "weight:").map(([name, values]) => {
+    arraysNamed(arrays, "weight:").map(([name, values]) => {
       const wide = values instanceof Float32Array ? values : Float32Array.from(values, (half) => WIDE[half]);
       return [name, wide];
     }),
   );
 }
 
-/** @param {Made} made @param {Arrays} arrays @returns {Answers} */
-export function answers(made, arrays) {
+/** @param {PageModel} model @param {Arrays} arrays @returns {Answers} */
+export function answers(model, arrays) {
   /** @type {Record<string, Record<string, unknown>>} */
   const levels = {};
-  for (const [name, values] of of(arrays, "level:")) {
+  for (const [name, values] of arraysNamed(arrays, "level:")) {
     const [k, part] = name.split(".");
     levels[k] = { ...levels[k], [part]: values };
   }
   const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // integer keys come in ascending order
-  const network = new Network(made.config, tensors(arrays));
-  const rows = Object.fromEntries(of(arrays, "rows:"));
+  const network = new Network(model.config, tensors(arrays));
+  const rows = Object.fromEntries(arraysNamed(arrays, "rows:"));
   const counts = tables.length ? new Counts(network.V, tables) : null;
-  const reach = Object.fromEntries(of(arrays, "reach:"));
-  return new Answers(/** @type {Made} */ ({ ...made, rows, reach }), network, counts);
+  const reach = Object.fromEntries(arraysNamed(arrays, "reach:"));
+  return new Answers(/** @type {PageModel} */ ({ ...model, rows, reach }), network, counts);
 }

@@ -25,29 +25,29 @@ export class Counts {
   /** The nodes of the n-grams that end at position t, the shortest first. @param {number[]} ids @param {number} t the last position; -1 is the start symbol */
   nodes(ids, t) {
     const { base, levels } = this;
-    const found = levels.map(({ share }) => share.length - 1);
+    const path = levels.map(({ share }) => share.length - 1);
     const symbol = (/** @type {number} */ at) => (at < 0 ? base - 1 : ids[at]);
     for (let k = 0; k < levels.length && t - k >= -1; k++) {
       let node = symbol(t - k);
       for (let j = 1; j <= k; j++) node = find(levels[j], node * base + symbol(t - k + j));
-      found[k] = node;
+      path[k] = node;
     }
-    return found;
+    return path;
   }
 
   /** The costs −log P in nats of the symbols from `from` on, given all before. @param {number[]} ids @param {number} from @param {number} unknownCost */
   costs(ids, from, unknownCost) {
     const out = new Float32Array(ids.length - from);
-    let before = this.nodes(ids, from - 1);
+    let previous = this.nodes(ids, from - 1);
     for (let t = from; t < ids.length; t++) {
-      const now = this.nodes(ids, t);
+      const current = this.nodes(ids, t);
       let [p, backoff] = [0, 1];
       this.levels.forEach(({ share, backoff: ways }, k) => {
-        p = p * backoff + share[now[k]];
-        backoff = ways[before[k]];
+        p = p * backoff + share[current[k]];
+        backoff = ways[previous[k]];
       });
       out[t - from] = -Math.log(p) + (ids[t] === 0 ? unknownCost : 0);
-      before = now;
+      previous = current;
     }
     return out;
   }

@@ -5,7 +5,7 @@ import { View } from "../ui/pages/explore/static/view.js";
 import { answers } from "./model.js";
 import { Reader } from "./reader.js";
 
-/** @import { Ask, Parts, Told } from "./types" */
+/** @import { Ask, Parts, PageAnswer } from "./types" */
 
 /** The live view with answers that are objects, not bytes. */
 class Alone extends View {
@@ -17,25 +17,25 @@ class Alone extends View {
 
 /** @param {Parts} parts @param {Document} page */
 export function start(parts, page) {
-  const { made, arrays, markup, styles, plotly, say } = parts;
+  const { model, arrays, markup, styles, plotly, showError } = parts;
   const [host, bar] = [page.querySelector("main"), page.querySelector("progress")];
   if (!host || !bar) return;
   const library = async () => URL.createObjectURL(new Blob([await plotly()], { type: "text/javascript" }));
   const view = mount(host, Alone, { styles, markup }, library);
   const { link } = view;
-  const hear = (/** @type {Told} */ data) => {
+  const hear = (/** @type {PageAnswer} */ data) => {
     link.long = false;
     bar.hidden = true;
-    view.hear(/** @type {any} */ (data));
+    view.takeAnswer(/** @type {any} */ (data));
   };
-  const reader = new Reader(answers(made, arrays), hear, (done, length) => {
+  const reader = new Reader(answers(model, arrays), hear, (done, length) => {
     link.long = true; // a newer text may replace this one
     link.wait();
     bar.hidden = false;
     bar.value = done / length;
   });
-  link.send = (ask) => void reader.ask(/** @type {Ask} */ (ask)).catch(say);
+  link.send = (ask) => void reader.ask(/** @type {Ask} */ (ask)).catch(showError);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(view));
-  page.title = `${made.fixed.model} · rnnviz`;
+  page.title = `${model.fixed.model} · rnnviz`;
   link.ask();
 }

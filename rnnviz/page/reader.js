@@ -2,12 +2,12 @@
 // once, so that a key is in the next frame; during a longer one, keys and frames come first.
 
 /** @import { Answers } from "./answers.js" */
-/** @import { Ask, Told } from "./types" */
+/** @import { Ask, PageAnswer } from "./types" */
 
 const PAUSE_AFTER_MS = 8; // milliseconds of reading between two pauses
 
 /** Pause for waiting events: a newer text, a key, a frame. A message, because a timeout of 0 takes 4 ms. @returns {Promise<unknown>} */
-const others = () =>
+const pause = () =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
@@ -19,11 +19,11 @@ const others = () =>
 
 export class Reader {
   /** @type {Ask | null} the ask without an answer */
-  wanted = null;
+  pendingAsk = null;
   busy = false;
 
   /**
-   * @param {Answers} answers @param {(answer: Told) => void} hear
+   * @param {Answers} answers @param {(answer: PageAnswer) => void} hear
    * @param {(done: number, length: number) => void} progress called while a long text is read
    */
   constructor(answers, hear, progress) {
@@ -32,27 +32,27 @@ export class Reader {
     this.progress = progress;
   }
 
-  /** Answer an ask; it replaces an older one that is still being read. @param {Ask} wish */
-  async ask(wish) {
-    this.wanted = wish;
+  /** Answer an ask; it replaces an older one that is still being read. @param {Ask} ask */
+  async ask(ask) {
+    this.pendingAsk = ask;
     if (this.busy) return;
     this.busy = true;
-    while (this.wanted) await this.read(this.wanted);
+    while (this.pendingAsk) await this.read(this.pendingAsk);
     this.busy = false;
   }
 
-  /** @param {Ask} wish */
-  async read(wish) {
-    const about = this.answers.text(wish);
+  /** @param {Ask} ask */
+  async read(ask) {
+    const about = this.answers.readAsk(ask);
     let since = performance.now();
     for (const done of this.answers.reading.steps(about.ids, about.why)) {
       if (done === about.ids.length || performance.now() - since < PAUSE_AFTER_MS) continue;
       this.progress(done, about.ids.length);
-      await others();
-      if (this.wanted !== wish) return; // the next reading goes on from the common prefix
+      await pause();
+      if (this.pendingAsk !== ask) return; // the next reading goes on from the common prefix
       since = performance.now();
     }
-    this.wanted = null;
-    this.hear(this.answers.tell(wish, about)); // last, as the view may ask again inside this call
+    this.pendingAsk = null;
+    this.hear(this.answers.makeAnswer(ask, about)); // last, as the view may ask again inside this call
   }
 }

@@ -22,7 +22,7 @@ export interface Level {
 }
 
 /** All data of the engine, except the weights. */
-export interface Made {
+export interface PageModel {
   fixed: Fixed;
   digest: string;
   opening: string;
@@ -83,25 +83,25 @@ export interface BrowserRows {
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
 
 /** The bits by which the cost of character `at` rises without each of those before it. */
-export interface Left {
+export interface WhyBits {
   at: number;
   bits: Float32Array;
 }
 
 /** An answer to the view. */
-export interface Told {
+export interface PageAnswer {
   header: Answer;
   arrays: Arrays;
 }
 
 /** The argument of page.js's `start`, from boot.js. */
 export interface Parts {
-  made: Made;
+  model: PageModel;
   arrays: Arrays;
   markup: string;
   styles: string;
   /** unpacks the source of Plotly */
   plotly: () => Promise<BlobPart>;
   /** shows an error on the page */
-  say: (error: unknown) => void;
+  showError: (error: unknown) => void;
 }

@@ -30,9 +30,7 @@ anything each everything it its nothing one that them there these they this thos
 WORD_ENOUGH: frozenset[str] = frozenset({"INTERVAL"})
 """Numeric constants of one word that is plainly enough."""
 
-UNREAD = (
-    "rnnviz/lab/run", "rnnviz/lab/fit", "rnnviz/lab/pages/train", "rnnviz/lab/cli/train.py",
-)  # fmt: skip
+UNREAD: tuple[str, ...] = ()
 """Rooms whose names have not been read afresh. None is added here."""
 
 LEFT = {

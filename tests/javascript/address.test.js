@@ -48,7 +48,7 @@ let arrivals = 0;
 function say(address, fields, asked = null) {
   address.join("page", () => fields);
   if (asked) arrivals += 1;
-  address.read(asked ?? {}, arrivals);
+  address.releaseWrites(asked ?? {}, arrivals);
   return address.write();
 }
 
@@ -78,7 +78,7 @@ test("a letter replaces the entry, another model begins one, and so does what is
   assert.deepEqual(shown(), ["/?model=a&unit=2"]);
   await say(address, { model: "b", unit: "2" });
   assert.deepEqual(shown(), ["/?model=a&unit=2", "/?model=b&unit=2"]);
-  address.turn();
+  address.beginEntry();
   await say(address, { model: "b", unit: null });
   assert.deepEqual(shown(), ["/?model=a&unit=2", "/?model=b&unit=2", "/?model=b"]);
 });
@@ -89,8 +89,8 @@ test("a turn leaves in the entry what was there, though it was not written yet",
   /** @type {Fields} */
   let fields = { model: "a", unit: "7" };
   address.join("page", () => fields);
-  address.touch();
-  address.turn();
+  address.scheduleWrite();
+  address.beginEntry();
   fields = { model: "a", unit: "8" };
   await address.write();
   assert.deepEqual(shown(), ["/?model=a&unit=7", "/?model=a&unit=8"]);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
+import { makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
 import { REWRITINGS, spared } from "../../rnnviz/ui/pages/explore/static/advice.js";
 import * as controls from "../../rnnviz/ui/pages/explore/static/controls.js";
@@ -121,7 +121,7 @@ test("a value is told exactly where the answer has it, and as a bound where the 
   store.apply(header, arrays);
   store.fixed.reach = { cell: [[[1, 2]], [[1.5, 2]]] };
   store.fixed.quantities.cell = { kind: "diverging", low: -3, high: 3 };
-  const told = (/** @type {number} */ t, /** @type {number} */ unit) => store.told(t, unit, String);
+  const told = (/** @type {number} */ t, /** @type {number} */ unit) => store.describeValue(t, unit, String);
   assert.deepEqual([told(0, 0), told(1, 0), told(0, 1), told(1, 1)], ["≤ -1", "≥ 1.5", "1.855", "0"]);
   store.head.quantity = "hidden"; // of these ±1 is the end itself
   assert.deepEqual([told(0, 0), told(1, 0)], ["-1", "1"]);
@@ -291,11 +291,11 @@ test("another writing is offered by the unknown characters that it spares", () =
 test("what a character rests on is the earlier one without which it costs most", () => {
   /** @param {number[] | null} why @param {number} [at] */
   const said = (why, at) =>
-    controls.because(
+    controls.whySentence(
       /** @type {any} */ ({ head: { why: at }, why: why && Float32Array.from(why) }),
       [..."at the cat"],
       numbers,
-      sayer({ "why.most": "{c}: {most}, {bits}", "why.none": "{c}: none", "why.first": "{c}: first" }),
+      makePhrase({ "why.most": "{c}: {most}, {bits}", "why.none": "{c}: none", "why.first": "{c}: first" }),
     );
   assert.equal(said([0.5, 2, -3], 9), "t: c, 2.00");
   assert.equal(said([1, 1, 0.2, 1], 6), "·: ·, 1.00"); // the first of equals: the space before "the"
@@ -308,7 +308,7 @@ test("what a character rests on is the earlier one without which it costs most",
 
 test("a unit's step is a sum in words, whose shares and values add up as they are shown", () => {
   /** @param {Record<string, number>} step @param {string} said */
-  const told = (step, said) => sayer({ said })("said", controls.terms(step, numbers));
+  const told = (step, said) => makePhrase({ said })("said", controls.terms(step, numbers));
   const gru = "keep {update} of {before}, add {rest} of {candidate}: now {hidden}";
   const lstm =
     "keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}; {output} of {tanh}: {hidden}";
@@ -359,6 +359,6 @@ test("a gradient has every 32nd colour, and the last one once", () => {
 });
 
 test("a window's place counts from 1 and ends with the text", () => {
-  assert.deepEqual(controls.inSight(0, 24, 1000, numbers), { from: "1", to: "24", n: "1,000" });
-  assert.deepEqual(controls.inSight(990, 24, 1000, numbers), { from: "991", to: "1,000", n: "1,000" });
+  assert.deepEqual(numbers.window(0, 24, 1000), { from: "1", to: "24", n: "1,000" });
+  assert.deepEqual(numbers.window(990, 1014, 1000), { from: "991", to: "1,000", n: "1,000" });
 });

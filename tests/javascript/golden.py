@@ -76,10 +76,10 @@ def write(folder: Path) -> None:
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
         header, arrays = page_parts(info, yardstick)
-        digest = header["made"]["digest"]
+        digest = header["model"]["digest"]
         network = cast(Any, checkpoint.load_numpy(path))
         session = LiveSession(network, yardstick, temperature=START_TEMPERATURE, static=({}, digest))
-        blocks = [pack({"made": header["made"]}, arrays)]
+        blocks = [pack({"model": header["model"]}, arrays)]
         for n, asked in enumerate(ASKS):
             # Some views hold what was answered before, some hold nothing.
             ask = {

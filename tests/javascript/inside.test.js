@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as panel from "../../rnnviz/lab/pages/inside/static/panel.js";
 import { line } from "../../rnnviz/lab/pages/inside/static/view.js";
-import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
+import { makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
 
 /** Plotly's axis of so many pixels for a value. @param {number} offset @param {number} length @param {number} each */
@@ -72,7 +72,7 @@ test("the line on a character has its value in each linked text that has one", (
     value: () => value,
   });
   const told = (/** @type {ReturnType<typeof text>[]} */ texts) =>
-    line(1000, /** @type {any} */ (texts), new Numbers("en"), sayer({ at: "character {n}:" }));
+    line(1000, /** @type {any} */ (texts), new Numbers("en"), makePhrase({ at: "character {n}:" }));
   const texts = [text("9", "elsewhere", false), text("0.5"), text("−2", "gate"), text(null, "no value")];
   assert.equal(told(texts), "character 1,001: “b” · 0.5 · gate −2");
   assert.equal(told([]), "character 1,001: ");

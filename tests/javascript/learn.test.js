@@ -50,10 +50,10 @@ test("letters are dark on light colours and light on dark ones, as the eye sees 
 });
 
 test("a playing slider goes on in growing steps, ends at its end, and begins again", () => {
-  const steps = [0, 10, 50, 98, 99, 100].map((now) => board.onward(now, -3, 100, 1));
+  const steps = [0, 10, 50, 98, 99, 100].map((now) => board.nextValue(now, -3, 100, 1));
   assert.deepEqual(steps, [1, 11, 54, 100, 100, -3]);
   near(
-    [board.onward(20, 0, 100, 5), board.onward(100, 0, 200, 1), board.onward(10, 0, 100, 0.5)],
+    [board.nextValue(20, 0, 100, 5), board.nextValue(100, 0, 200, 1), board.nextValue(10, 0, 100, 0.5)],
     [25, 108, 11],
   );
 });
@@ -63,15 +63,15 @@ test("a slider's values have the decimals of its step", () => {
 });
 
 test("another seed is one that has not been there", () => {
-  assert.deepEqual([0, 3, 996].map(board.another), [3, 24, 993]);
+  assert.deepEqual([0, 3, 996].map(board.nextSeed), [3, 24, 993]);
   const seen = new Set();
-  for (let seed = 0, i = 0; i < 100; i++, seed = board.another(seed)) seen.add(seed);
+  for (let seed = 0, i = 0; i < 100; i++, seed = board.nextSeed(seed)) seen.add(seed);
   assert.equal(seen.size, 100);
 });
 
 test("a picture that overflows shrinks until it fits, down to a least size", () => {
   const shrunk = (/** @type {number} */ scrollWidth, /** @type {number} */ scrollHeight, now = 1) =>
-    primitives.shrunk({ clientWidth: 100, clientHeight: 200, scrollWidth, scrollHeight }, now);
+    primitives.shrunkSize({ clientWidth: 100, clientHeight: 200, scrollWidth, scrollHeight }, now);
   assert.deepEqual([shrunk(100, 200), shrunk(125, 200, 0.66)], [null, null]);
   near([shrunk(125, 200), shrunk(100, 250, 0.9), shrunk(300, 200)].map(Number), [0.792, 0.7128, 0.66]);
 });
@@ -105,15 +105,17 @@ test("an arrow goes from edge to edge of two boxes, with its tip at the second",
 
 test("an arrow's name stands between its boxes, and beside an upright one", () => {
   const a = box(0, 0, 20, 20);
-  assert.deepEqual(primitives.between(a, box(100, 10, 40, 20)), { upright: false, left: 60, top: 15 });
-  assert.deepEqual(primitives.between(box(100, 0, 40, 20), a), { upright: false, left: 60, top: 10 });
-  assert.deepEqual(primitives.between(a, box(0, 100, 20, 40)), { upright: true, left: 10, top: 60 });
-  const upright = [3, 4, -3, -4].map((aside) => primitives.between(a, box(aside, 100, 20, 20)).upright);
+  assert.deepEqual(primitives.arrowNamePlace(a, box(100, 10, 40, 20)), { upright: false, left: 60, top: 15 });
+  assert.deepEqual(primitives.arrowNamePlace(box(100, 0, 40, 20), a), { upright: false, left: 60, top: 10 });
+  assert.deepEqual(primitives.arrowNamePlace(a, box(0, 100, 20, 40)), { upright: true, left: 10, top: 60 });
+  const upright = [3, 4, -3, -4].map(
+    (aside) => primitives.arrowNamePlace(a, box(aside, 100, 20, 20)).upright,
+  );
   assert.deepEqual(upright, [true, false, true, false]);
 });
 
 test("an entry is what was typed, in any notation and within its limits", () => {
-  const entered = (/** @type {string} */ typed) => primitives.entered(typed, 0.5, 2);
+  const entered = (/** @type {string} */ typed) => primitives.enteredNumber(typed, 0.5, 2);
   assert.deepEqual(["−1,5", "1.237", "12", "-12", "0"].map(entered), [-1.5, 1.24, 9.99, -9.99, 0]);
   for (const typed of ["", " ", "x", "0.50", "1e999"]) assert.equal(entered(typed), null, typed);
 });
@@ -123,18 +125,18 @@ test("a bar is pulled by keys and pointer, from end to end", () => {
   assert.equal(primitives.shareOf(0, 0), 0);
   const keys = ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "Home", "End"];
   near(
-    keys.map((key) => Number(primitives.pulled(key, 0.5))),
+    keys.map((key) => Number(primitives.pulledShare(key, 0.5))),
     [0.52, 0.52, 0.48, 0.48, 0, 1],
   );
   near(
-    keys.map((key) => Number(primitives.pulled(key, 1))),
+    keys.map((key) => Number(primitives.pulledShare(key, 1))),
     [1, 1, 0.98, 0.98, 0, 1],
   );
   near(
-    keys.map((key) => Number(primitives.pulled(key, 0))),
+    keys.map((key) => Number(primitives.pulledShare(key, 0))),
     [0.02, 0.02, 0, 0, 0, 1],
   );
-  assert.equal(primitives.pulled("x", 0.5), undefined);
+  assert.equal(primitives.pulledShare("x", 0.5), undefined);
 });
 
 test("a plane's arrow is moved by keys in its own numbers, and stays on the plane", () => {
@@ -146,7 +148,7 @@ test("a plane's arrow is moved by keys in its own numbers, and stays on the plan
     [1, 9, -9].map((v) => primitives.onPlane(v, 2)),
     [0.5, 1.04, -1.04],
   );
-  const to = (/** @type {string} */ key, x = 10, y = -20) => primitives.nudged(key, x, y, 100) ?? [];
+  const to = (/** @type {string} */ key, x = 10, y = -20) => primitives.nudgedPoint(key, x, y, 100) ?? [];
   near(to("ArrowRight"), [12, -20]);
   near(to("ArrowLeft"), [8, -20]);
   near(to("ArrowUp"), [10, -18]);
@@ -156,8 +158,8 @@ test("a plane's arrow is moved by keys in its own numbers, and stays on the plan
 });
 
 test("a look is a class name for each of its words", () => {
-  assert.equal(primitives.looks("kit-row", " soft  big"), "kit-row kit-soft kit-big");
-  assert.equal(primitives.looks("kit-row"), "kit-row");
+  assert.equal(primitives.classNames("kit-row", " soft  big"), "kit-row kit-soft kit-big");
+  assert.equal(primitives.classNames("kit-row"), "kit-row");
 });
 
 test("names are as long as their letters are wide", () => {
@@ -168,7 +170,7 @@ test("names are as long as their letters are wide", () => {
 });
 
 test("an axis's names are no markup, but their lines break", () => {
-  assert.deepEqual(primitives.called({ 1: "<a> & <b> & c", 20: "two\nlines & more\n" }), {
+  assert.deepEqual(primitives.namedTicks({ 1: "<a> & <b> & c", 20: "two\nlines & more\n" }), {
     tickmode: "array",
     tickvals: [1, 20],
     ticktext: ["&lt;a> &amp; &lt;b> &amp; c", "two<br>lines &amp; more<br>"],
@@ -176,20 +178,20 @@ test("an axis's names are no markup, but their lines break", () => {
 });
 
 test("a range has room at both ends, also that of a single value", () => {
-  near(primitives.padded([3, 1, 2]), [0.92, 3.08]);
-  near(primitives.padded([5, 5]), [4.96, 5.04]);
+  near(primitives.padRange([3, 1, 2]), [0.92, 3.08]);
+  near(primitives.padRange([5, 5]), [4.96, 5.04]);
 });
 
 test("places that are too close are pushed apart, in their order and between the ends", () => {
-  near(primitives.apart([5, 5], 0.5, 0, 10), [4.75, 5.25]);
-  near(primitives.apart([8, 2, 5], 3, 0, 10), [8, 2, 5]);
+  near(primitives.spreadApart([5, 5], 0.5, 0, 10), [4.75, 5.25]);
+  near(primitives.spreadApart([8, 2, 5], 3, 0, 10), [8, 2, 5]);
   const crowds = [
     [0, 0.1, 0.05],
     [10, 9.9, 10, 9.8],
     [0, 5, 5.1, 10, 4.9],
   ];
   for (const wanted of crowds) {
-    const found = primitives.apart(wanted, 1, 0, 10);
+    const found = primitives.spreadApart(wanted, 1, 0, 10);
     const order = wanted.map((_, i) => i).sort((i, j) => wanted[i] - wanted[j]);
     for (const i of order) assert.ok(found[i] >= 0 && found[i] <= 10);
     order.slice(1).forEach((i, n) => {

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { joined, runs } from "../../rnnviz/ui/browser/static/coloured.js";
-import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
+import { runs, unifyClusters } from "../../rnnviz/ui/browser/static/coloured.js";
+import { makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
-import { chunks, tell } from "../../rnnviz/ui/pages/perplexity/static/chunks.js";
+import { characterFacts, chunks } from "../../rnnviz/ui/pages/perplexity/static/chunks.js";
 import { scales } from "../../rnnviz/ui/pages/perplexity/static/colours.js";
 import * as curve from "../../rnnviz/ui/pages/perplexity/static/curve.js";
 import * as view from "../../rnnviz/ui/pages/perplexity/static/view.js";
@@ -29,9 +29,9 @@ function answer(indices) {
 test("a character is told of from its chunk, and an unknown one by its rank's sign", () => {
   const [two, seven] = chunks(...answer([2, 7]));
   assert.deepEqual([two.start, two.codes.length, seven.index], [20, 10, 7]);
-  const { nll, unknown } = tell(two, 25);
+  const { nll, unknown } = characterFacts(two, 25);
   assert.deepEqual([nll, unknown], [25, false]);
-  const last = tell(seven, 79);
+  const last = characterFacts(seven, 79);
   assert.deepEqual([last.unknown, last.rank, last.code, last.versus], [true, 5, 97 + 1, undefined]);
 });
 
@@ -68,7 +68,7 @@ test("neighbours of one colour are one piece, and a cluster has its most remarka
   assert.deepEqual(runs([]), []);
   const codes = Uint32Array.from([..."a\u{1f469}\u200d\u{1f467}e\u0301"], (c) => Number(c.codePointAt(0)));
   const level = (/** @type {number} */ neutral) => [
-    ...joined(codes, Uint8ClampedArray.of(1, 2, 0, 9, 3, 4), neutral),
+    ...unifyClusters(codes, Uint8ClampedArray.of(1, 2, 0, 9, 3, 4), neutral),
   ];
   assert.deepEqual(level(0), [1, 9, 9, 9, 4, 4]);
   assert.deepEqual(level(12), [1, 0, 0, 0, 3, 3]);
@@ -77,7 +77,7 @@ test("neighbours of one colour are one piece, and a cluster has its most remarka
 const numbers = new Numbers("en");
 
 test("the curve's end and its peaks are told, of several models each by its name", () => {
-  const say = sayer({
+  const say = makePhrase({
     "curve.ends": "ends at {p}.",
     "curve.peaks": "of {n}: {high} at {at}, {low} at {and}.",
   });
@@ -141,8 +141,8 @@ test("a number that a reader types is the number of a character", () => {
 });
 
 test("places in words count from 1, costs are perplexities", () => {
-  assert.deepEqual(view.inSight(999, 2500, 4000, numbers), { from: "1,000", to: "2,500", n: "4,000" });
-  assert.deepEqual(view.inSight(0, 0, 4000, numbers), { from: "1", to: "1", n: "4,000" });
+  assert.deepEqual(numbers.window(999, 2500, 4000), { from: "1,000", to: "2,500", n: "4,000" });
+  assert.deepEqual(numbers.window(0, 0, 4000), { from: "1", to: "1", n: "4,000" });
   assert.deepEqual(view.passage({ at: [1000, 3500], nats: [Math.log(4), 0] }, numbers), {
     n: "2,500",
     before: "1,000",

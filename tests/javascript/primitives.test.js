@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Frames } from "../../rnnviz/ui/browser/static/animation_frames.js";
+import { FrameLimiter } from "../../rnnviz/ui/browser/static/animation_frames.js";
 import * as characters from "../../rnnviz/ui/browser/static/characters.js";
 import { enter } from "../../rnnviz/ui/browser/static/component.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
-import { fill, sayer } from "../../rnnviz/ui/browser/static/messages.js";
+import { fill, makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/number_format.js";
 import { unpack } from "../../rnnviz/ui/browser/static/payload.js";
 import { luma } from "../../rnnviz/ui/browser/static/theme.js";
@@ -110,7 +110,7 @@ test("large and tiny numbers are powers of ten", () => {
 
 test("braces are filled, and those that nobody knows are left", () => {
   assert.equal(fill("{a} of {b}, {c}", { a: 1, b: "{a}" }), "1 of {a}, {c}");
-  const say = sayer({ at: "character {n}" });
+  const say = makePhrase({ at: "character {n}" });
   assert.equal(say("at", { n: 3 }), "character 3");
   assert.equal(say("nothing"), "nothing");
 });
@@ -169,7 +169,7 @@ test("what comes faster than frames is drawn once a frame, the last of it too", 
   });
   context.after(() => Object.assign(globalThis, { requestAnimationFrame: undefined }));
   let [value, shown, draws] = [0, 0, 0];
-  const frames = new Frames(() => {
+  const frames = new FrameLimiter(() => {
     shown = value;
     draws++;
   });

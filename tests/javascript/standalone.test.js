@@ -37,7 +37,7 @@ for (const file of files) {
   const { header, arrays } = unpack(packed);
 
   test(`${file}: every answer is the core's`, () => {
-    const own = answers(header.made, arrays);
+    const own = answers(header.model, arrays);
     for (let n = 0; n < rest.length; n += 2) {
       const ask = JSON.parse(new TextDecoder().decode(rest[n]));
       const theirs = unpack(rest[n + 1]);
@@ -73,7 +73,7 @@ for (const file of files) {
   });
 
   test(`${file}: what is written is drawn from the prediction`, () => {
-    const network = new Network(header.made.config, tensors(arrays));
+    const network = new Network(header.model.config, tensors(arrays));
     const reading = new Reading(network, 0);
     reading.read([3, 4, 5]);
     const shape = { temperature: 0, top_k: null, top_p: null };
@@ -90,8 +90,8 @@ for (const file of files) {
 }
 
 test("characters are drawn as often as the core's weights say", () => {
-  const { made, arrays } = page();
-  const { reading } = answers(made, arrays);
+  const { model, arrays } = page();
+  const { reading } = answers(model, arrays);
   reading.read([3, 4, 5]);
   let seed = 1;
   const chance = () => {
@@ -119,22 +119,22 @@ test("characters are drawn as often as the core's weights say", () => {
 /** The first network's page. */
 function page() {
   const { header, arrays } = unpack(blocks(files[0])[0]);
-  return { made: header.made, arrays };
+  return { model: header.model, arrays };
 }
 
 test("a text that is given up half-way leaves no trace", () => {
-  const { made, arrays } = page();
-  const [one, other] = [answers(made, arrays), answers(made, arrays)];
+  const { model, arrays } = page();
+  const [one, other] = [answers(model, arrays), answers(model, arrays)];
   const [first, second] = [{ text: "The Time Traveller" }, { text: "The Time Machine", base: 1, unit: 2 }];
   assert.deepEqual(one.answer(first), other.answer(first));
-  const steps = one.reading.steps(one.text({ text: "The Time Machine stood still" }).ids);
+  const steps = one.reading.steps(one.readAsk({ text: "The Time Machine stood still" }).ids);
   for (let n = 0; n < 9; n++) steps.next();
   assert.deepEqual(one.answer(second), other.answer(second));
 });
 
 test("a long text is read a little at a time, and a newer one takes its place", async () => {
   const long = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
-  const { made, arrays } = page();
+  const { model, arrays } = page();
   /** @type {any[]} */
   const heard = [];
   /** @type {number[]} */
@@ -146,7 +146,7 @@ test("a long text is read a little at a time, and a newer one takes its place", 
         if (answer.header.seq === 2) reader.ask({ text: `${long}!`, seq: 3, base: 2 });
         if (answer.header.seq === 3) resolve();
       };
-      const reader = new Reader(answers(made, arrays), hear, (done, length) => shares.push(done / length));
+      const reader = new Reader(answers(model, arrays), hear, (done, length) => shares.push(done / length));
       reader.ask({ text: "The", seq: 0 });
       assert.equal(heard.shift().header.seq, 0); // a short one is answered at once
       setTimeout(() => {
@@ -161,7 +161,7 @@ test("a long text is read a little at a time, and a newer one takes its place", 
     [2, 3],
   );
   assert.ok(shares.length > 1 && shares.every((share) => share > 0 && share < 1));
-  const fresh = answers(made, arrays);
+  const fresh = answers(model, arrays);
   fresh.answer({ text: "The", seq: 0 });
   assert.deepEqual(heard[0], fresh.answer({ text: `Now ${long}`, seq: 2 }));
   assert.deepEqual(heard[1], fresh.answer({ text: `${long}!`, seq: 3, base: 2 }));

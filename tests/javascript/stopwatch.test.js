@@ -20,20 +20,20 @@ test("a clock runs only while it is started", () => {
   let now = 1000;
   const watch = new Stopwatch("clock", storage(), () => now);
   now += 5000;
-  assert.equal(watch.said(), "0:00");
+  assert.equal(watch.format(), "0:00");
   watch.toggle();
   now += 65_999;
-  assert.equal(watch.said(), "1:05");
+  assert.equal(watch.format(), "1:05");
   watch.toggle();
   now += 10_000;
-  assert.equal(watch.said(), "1:05");
+  assert.equal(watch.format(), "1:05");
   watch.toggle();
   now += 3_600_000;
-  assert.equal(watch.said(), "1:01:05");
+  assert.equal(watch.format(), "1:01:05");
   watch.reset();
-  assert.equal(watch.said(), "0:00");
+  assert.equal(watch.format(), "0:00");
   now += 2000;
-  assert.equal(watch.said(), "0:02", "set back, it runs on");
+  assert.equal(watch.format(), "0:02", "set back, it runs on");
 });
 
 test("a window that is loaded again finds the time that has passed since", () => {
@@ -42,9 +42,9 @@ test("a window that is loaded again finds the time that has passed since", () =>
   const watch = new Stopwatch("clock", kept, () => now);
   watch.toggle();
   now += 30_000;
-  assert.equal(new Stopwatch("clock", kept, () => now).said(), "0:30");
-  assert.equal(new Stopwatch("another", kept, () => now).said(), "0:00");
+  assert.equal(new Stopwatch("clock", kept, () => now).format(), "0:30");
+  assert.equal(new Stopwatch("another", kept, () => now).format(), "0:00");
   watch.toggle();
   now += 30_000;
-  assert.equal(new Stopwatch("clock", kept, () => now).said(), "0:30");
+  assert.equal(new Stopwatch("clock", kept, () => now).format(), "0:30");
 });

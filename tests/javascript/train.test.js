@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Frames, layerOf } from "../../rnnviz/lab/pages/train/static/frames.js";
+import { layerOf, RunFrames } from "../../rnnviz/lab/pages/train/static/frames.js";
 import { characterAt } from "../../rnnviz/lab/pages/train/static/view.js";
 
 /** An answer of the training view with snapshots. @param {number[]} steps @param {number[]} sent @param {number | null} now */
@@ -25,7 +25,7 @@ function training(steps, sent, now, run = "one") {
 }
 
 test("snapshots are kept by step, the newest trace stands last, and another run begins anew", () => {
-  const frames = new Frames();
+  const frames = new RunFrames();
   frames.apply(training([1, 2, 4], [1, 4], 6), {});
   assert.deepEqual(
     [frames.count, frames.missing, frames.at(0)?.step, frames.at(1), frames.at(3)?.step],
@@ -36,7 +36,7 @@ test("snapshots are kept by step, the newest trace stands last, and another run 
   frames.apply({ ...training([1, 2], [], 2), alive: true }, {}); // other units are shown while it goes on
   assert.deepEqual(frames.missing, [1, 2]);
   frames.apply(training([1], [], null, "two"), {});
-  assert.deepEqual([frames.now, frames.missing, frames.count], [null, [1], 1]);
+  assert.deepEqual([frames.newest, frames.missing, frames.count], [null, [1], 1]);
 });
 
 test("a layer of a frame is read as the heat map and the bars read a text", () => {

@@ -37,9 +37,10 @@ class Socket {
 
 /** @param {string} token */
 function opened(token = "t") {
-  const link = new ViewSocket({ wish: () => ({}), hear: (data) => heard.push([...data]), late: () => {} });
+  const takeAnswer = (/** @type {Uint8Array} */ data) => heard.push([...data]);
+  const link = new ViewSocket({ makeAsk: () => ({}), takeAnswer, showDelay: () => {} });
   link.send = (ask) => asked.push(/** @type {{ seq: number }} */ (ask).seq);
-  link.open(token);
+  link.connect(token);
   return link;
 }
 
@@ -62,7 +63,7 @@ const last = () => /** @type {Socket} */ (Socket.made.at(-1));
 /** The numbers of the asks that went over the newest connection. */
 const seqs = () => last().sent.map((said) => JSON.parse(said).seq);
 const answer = (/** @type {ViewSocket} */ link, /** @type {number} */ seq) =>
-  link.answered({ client: link.client, seq });
+  link.endAsk({ client: link.client, seq });
 
 beforeEach(() => {
   mock.timers.reset();
@@ -81,10 +82,10 @@ function conversation() {
   const sent = [];
   const state = { wish: 0, late: false };
   const link = new ViewSocket({
-    wish: () => ({ wish: state.wish }),
-    hear: () => {},
-    late: (is) => {
-      state.late = is;
+    makeAsk: () => ({ wish: state.wish }),
+    takeAnswer: () => {},
+    showDelay: (isLate) => {
+      state.late = isLate;
     },
   });
   link.send = (ask) => sent.push(ask);
@@ -92,7 +93,7 @@ function conversation() {
     state.wish++;
     link.ask();
   };
-  const answer = (/** @type {number | undefined} */ seq) => link.answered({ client: link.client, seq });
+  const answer = (/** @type {number | undefined} */ seq) => link.endAsk({ client: link.client, seq });
   return { link, sent, state, ask, answer };
 }
 
@@ -112,18 +113,18 @@ test("one ask is in flight, and the last wish wins", () => {
   assert.equal(link.waiting, 2);
   answer(2);
   assert.equal(link.waiting, 0);
-  assert.ok(link.newest({ client: link.client, seq: 2 }));
-  assert.ok(!link.newest({ client: link.client, seq: 1 })); // later still, by another way
-  assert.ok(!link.newest({ client: "another", seq: 2 }));
+  assert.ok(link.isNewest({ client: link.client, seq: 2 }));
+  assert.ok(!link.isNewest({ client: link.client, seq: 1 })); // later still, by another way
+  assert.ok(!link.isNewest({ client: "another", seq: 2 }));
 });
 
 test("what was asked of a session that is no more is asked again", () => {
   const { link, sent, state, ask } = conversation();
   ask();
   state.late = true;
-  link.lost();
+  link.forgetAsk();
   assert.ok(!state.late);
-  link.answered({ client: "", seq: 0 }); // of the page that was run anew
+  link.endAsk({ client: "", seq: 0 }); // of the page that was run anew
   assert.deepEqual(
     sent.map(({ seq }) => seq),
     [1, 2],
@@ -133,9 +134,9 @@ test("what was asked of a session that is no more is asked again", () => {
 test("another browser's answer leaves the wait as it is", () => {
   const { link, ask } = conversation();
   ask();
-  link.answered({ client: "another", seq: 9 });
+  link.endAsk({ client: "another", seq: 9 });
   assert.equal(link.waiting, 1);
-  assert.ok(!link.outdated({ client: "another", seq: 0 }));
+  assert.ok(!link.isOutdated({ client: "another", seq: 0 }));
 });
 
 test("a lost ask is repeated as it is wished by then", () => {
@@ -198,7 +199,7 @@ test("what is asked after a connection broke goes to the page, whose answer mend
   link.ask();
   assert.deepEqual(asked, [1]);
   answer(link, 1);
-  link.open("t");
+  link.connect("t");
   assert.equal(Socket.made.length, 2);
   stands();
   link.ask();
@@ -230,7 +231,7 @@ test("where the server is gone too, it is tried once, and again when the page is
   const link = broken();
   last().onclose();
   assert.equal(Socket.made.length, 2);
-  link.open("t"); // the page's answer: the session is the same
+  link.connect("t"); // the page's answer: the session is the same
   stands();
   assert.deepEqual(seqs(), [1]);
 });
@@ -238,9 +239,9 @@ test("where the server is gone too, it is tried once, and again when the page is
 test("what was asked again meanwhile, or of another session, is not asked twice", () => {
   const link = broken();
   last().onclose();
-  link.go(); // it has waited too long, or is lost with its session
+  link.sendAsk(); // it has waited too long, or is lost with its session
   assert.deepEqual(asked, [2]);
-  link.open("new");
+  link.connect("new");
   stands();
   assert.deepEqual([last().token, last().sent], ["new", []]);
 });
@@ -257,14 +258,14 @@ test("an ask that is repeated has waited too long: it goes to the page, and a la
 
 test("it connects once for each token, and gives up where no connection ever stands", () => {
   const link = opened("a");
-  link.open("a");
+  link.connect("a");
   assert.equal(Socket.made.length, 1);
-  link.open("b");
+  link.connect("b");
   assert.equal(Socket.made.length, 2);
   assert.equal(Socket.made[0].closed, true);
   for (let n = 0; n < 5; n++) {
     last().onclose();
-    link.open("b");
+    link.connect("b");
   }
   assert.equal(Socket.made.length, 4); // the second, and two more
 });
@@ -275,7 +276,7 @@ test("a view that ends closes it, and asks nothing any more", () => {
   link.ask();
   link.close();
   assert.equal(last().closed, true);
-  link.open("t"); // a late answer
+  link.connect("t"); // a late answer
   mock.timers.tick(60_000);
   assert.deepEqual([asked, Socket.made.length], [[], 1]);
 });

@@ -134,8 +134,7 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
     score = scoring.perplexity(network, text=long, progress=steps.append)
     assert len(steps) > 20
     assert [s.characters for s in steps] == sorted(s.characters for s in steps)
-    assert steps[-1].characters == LENGTH
-    assert steps[-1].perplexity == pytest.approx(score.perplexity, rel=1e-5)
+    assert steps[-1] == Share(1.0, LENGTH, pytest.approx(score.perplexity, rel=1e-5))
     assert steps[len(steps) // 2].perplexity == pytest.approx(score.perplexity, rel=0.1)
 
 

@@ -45,8 +45,8 @@ def test_page_command_writes_page(
     page = written(tmp_path, info)
     assert "tiny-gru" in capsys.readouterr().out
     header, arrays = unpack(packed(page, "packed"))[0], unpack(packed(page, "weights"))[1]
-    assert header["made"]["fixed"]["model"] == "tiny-gru"
-    assert header["made"]["fixed"]["ngram"] == "3-gram"  # the model that the card names
+    assert header["model"]["fixed"]["model"] == "tiny-gru"
+    assert header["model"]["fixed"]["ngram"] == "3-gram"  # the model that the card names
     assert {"weight:readout.bias", "level:2.share", "rows:steady,0,hidden"} <= set(arrays)
 
 
@@ -83,7 +83,7 @@ def test_check_page_ignores_packing_and_notices_changes(
 def test_language_option_writes_chinese_page(info: ModelInfo, tmp_path: Path) -> None:
     page = written(tmp_path, info, "--language", "zh")
     assert '<html lang="zh">' in page
-    assert unpack(packed(page, "packed"))[0]["made"]["fixed"]["words"]["perplexity"] == "困惑度"
+    assert unpack(packed(page, "packed"))[0]["model"]["fixed"]["words"]["perplexity"] == "困惑度"
 
 
 def test_page_is_small_and_fetches_nothing(info: ModelInfo) -> None:
@@ -108,17 +108,17 @@ def test_markup_in_card_stays_text(tmp_path: Path) -> None:
     assert evil not in page
     assert "onerror" not in page
     assert (page.count("<script"), page.count("<!--"), page.count("<img")) == (4, 0, 0)
-    assert unpack(packed(page, "packed"))[0]["made"]["opening"] == evil
+    assert unpack(packed(page, "packed"))[0]["model"]["opening"] == evil
 
 
 def test_large_or_foreign_ngram_tables_are_left_out(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
-    assert build.page_parts(info, yardstick)[0]["made"]["fixed"]["ngram"] == "3-gram"
+    assert build.page_parts(info, yardstick)[0]["model"]["fixed"]["ngram"] == "3-gram"
     other_counts = NgramModel.fit(TEXT + "ßßßß", order=3, name="other-3gram")
-    assert build.page_parts(info, other_counts)[0]["made"]["fixed"]["ngram"] is None
+    assert build.page_parts(info, other_counts)[0]["model"]["fixed"]["ngram"] is None
     monkeypatch.setattr(build, "MAX_TABLE_BYTES", 100)
     header, arrays = build.page_parts(info, yardstick)
-    assert header["made"]["fixed"]["ngram"] is None
+    assert header["model"]["fixed"]["ngram"] is None
     assert not any(name.startswith("level:") for name in arrays)
 
 

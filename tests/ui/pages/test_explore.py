@@ -402,4 +402,4 @@ def test_network_without_named_unit_gives_the_reasons(shipped_lstm: NumpyModel, 
 def test_browser_and_server_agree_on_the_widest_window() -> None:
     """It would ask again and again for what it never gets."""
     figure = ROOT / "rnnviz/ui/pages/explore/static/figure.js"
-    assert f"const WIDEST = {MAX_COLUMNS};" in figure.read_text("utf-8")
+    assert f"const MAX_COLUMNS = {MAX_COLUMNS};" in figure.read_text("utf-8")

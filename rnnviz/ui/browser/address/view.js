@@ -2,10 +2,10 @@
 
 import { address } from "../static/address.js";
 import { BaseView } from "../static/base.js";
-import { find, put } from "../static/dom.js";
-import { label, sayer } from "../static/messages.js";
+import { copyText, find, put } from "../static/dom.js";
+import { label, makePhrase } from "../static/messages.js";
 import { Numbers } from "../static/number_format.js";
-import { speak } from "../static/widget_words.js";
+import { setLanguage } from "../static/widget_words.js";
 
 /** @import { Fields } from "../static/address.js" */
 
@@ -13,21 +13,21 @@ import { speak } from "../static/widget_words.js";
 
 export class View extends BaseView {
   /** @type {Said} */
-  said;
-  fields = () => this.said.fields;
+  header;
+  fields = () => this.header.fields;
 
   /** @param {Said} header */
   receive(header) {
     const { root } = this;
-    this.said = header;
-    label(root, sayer(header.words));
-    speak(header.language, header.widgets);
+    this.header = header;
+    label(root, makePhrase(header.words));
+    setLanguage(header.language, header.widgets);
     find(root, "button.ad-share").onclick = () => this.share();
     this.styled.then(() => {
       root.hidden = false;
     });
     address?.join("page", this.fields);
-    address?.read(header.asked, header.arrival);
+    address?.releaseWrites(header.asked, header.arrival);
     address?.write();
   }
 
@@ -41,18 +41,15 @@ export class View extends BaseView {
     await address.write();
     const { href } = window.location;
     const field = find(this.root, "input.ad-copy");
-    const said = find(this.root, "p.ad-said");
-    const say = sayer(this.said.words);
-    // Browsers give only https pages and localhost a clipboard; elsewhere the address stands in a field to copy.
-    const copied = await Promise.resolve(navigator.clipboard?.writeText(href)).then(
-      () => Boolean(navigator.clipboard),
-      () => false,
-    );
-    const { of } = address.fields();
-    const numbers = new Numbers(this.said.language);
-    const [most, n] = [this.said.longest, Number(of)].map((count) => numbers.whole(count));
-    put(said, say(copied ? "copied" : "copy") + (of ? ` ${say("cut", { most, n })}` : ""));
-    said.hidden = false;
+    const message = find(this.root, "p.ad-said");
+    const phrase = makePhrase(this.header.words);
+    const copied = await copyText(href); // else the address stands in a field to copy
+    const { of: textLength } = address.fields();
+    const numbers = new Numbers(this.header.language);
+    const [limit, n] = [this.header.longest, Number(textLength)].map((count) => numbers.whole(count));
+    const cut = textLength ? ` ${phrase("cut", { most: limit, n })}` : "";
+    put(message, phrase(copied ? "copied" : "copy") + cut);
+    message.hidden = false;
     field.hidden = copied;
     field.value = href;
     if (copied) return;

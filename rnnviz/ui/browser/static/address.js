@@ -6,22 +6,22 @@ import { pack } from "./compressed_text.js";
 
 /** @typedef {{ [name: string]: string | null }} Fields values by name; null for a default */
 
-const PAUSE = 400; // milliseconds of rest before a write: browsers refuse more than 100 writes in 30 seconds
-const TURNS = ["model", "part", "run", "section"]; // a change of these begins a new entry
+const WRITE_PAUSE_MS = 400; // milliseconds of rest before a write: browsers refuse more than 100 writes in 30 seconds
+const ENTRY_FIELDS = ["model", "part", "run", "section"]; // a change of these begins a new entry
 
-/** Whether both values are there and differ. @param {string | null} [now] @param {string | null} [before] */
-const both = (now, before) => Boolean(now && before && now !== before);
+/** Whether both values are there and differ. @param {string | null} [value] @param {string | null} [previous] */
+const differ = (value, previous) => Boolean(value && previous && value !== previous);
 
 export class Address {
   /** @type {Map<string, { fields: () => Fields, path: string }>} functions that list values, by component, with their page */
-  says = new Map();
+  components = new Map();
   /** Whether writes wait until the server has read the address of the last arrival. */
-  held = true;
+  waiting = true;
   /** Whether Back or Forward made them wait. */
   back = false;
   /** The number of the last arrival that was read: the server may send it again after Back, for another view. */
   arrival = 0;
-  turning = false;
+  entryDue = false;
   path = "";
   /** @type {Fields} */
   written = {};
@@ -33,7 +33,7 @@ export class Address {
   /** @param {{ location: Location, history: History, addEventListener: Window["addEventListener"] }} place */
   constructor(place) {
     this.place = place;
-    place.addEventListener("popstate", () => this.left());
+    place.addEventListener("popstate", () => this.holdWrites());
     this.replaceAfterBack(place.history);
   }
 
@@ -47,52 +47,53 @@ export class Address {
     history.pushState = (...entry) => (this.back ? history.replaceState : push).apply(history, entry);
   }
 
-  /** Add a component, whose values `fields` lists at each write. @param {string} who @param {() => Fields} fields */
-  join(who, fields) {
-    this.says.set(who, { fields, path: this.place.location.pathname });
+  /** Add a component, whose values `fields` lists at each write. @param {string} name @param {() => Fields} fields */
+  join(name, fields) {
+    this.components.set(name, { fields, path: this.place.location.pathname });
   }
 
-  /** Remove a component, unless a newer one has joined by its name. @param {string} who @param {() => Fields} fields the function that joined */
-  leave(who, fields) {
-    if (this.says.get(who)?.fields === fields) this.says.delete(who);
+  /** Remove a component, unless a newer one has joined by its name. @param {string} name @param {() => Fields} fields the function that joined */
+  leave(name, fields) {
+    if (this.components.get(name)?.fields === fields) this.components.delete(name);
   }
 
   /** Write after a rest. Cheap: each keystroke calls this. */
-  touch() {
+  scheduleWrite() {
     clearTimeout(this.timer);
-    this.timer = this.held ? undefined : setTimeout(() => this.write(), PAUSE);
+    this.timer = this.waiting ? undefined : setTimeout(() => this.write(), WRITE_PAUSE_MS);
   }
 
   /** Let the next change begin a new entry; pending values are written into the current one first. */
-  turn() {
+  beginEntry() {
     if (this.timer !== undefined) this.write();
-    this.turning = true;
+    this.entryDue = true;
   }
 
   /** Hold all writes after Back or Forward, until the page has read that address. */
-  left() {
+  holdWrites() {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.turning = false;
+    this.entryDue = false;
     this.path = "";
-    this.held = this.back = true;
+    this.waiting = this.back = true;
   }
 
-  /** Release the writes once the server has read the present address. @param {Fields} asked the values that it read @param {number} arrival the arrival's number */
-  read(asked, arrival) {
-    if (!this.held || arrival === this.arrival) return;
-    const here = new URLSearchParams(this.place.location.search);
+  /** Release the writes once the server has read the present address. @param {Fields} serverFields the values that it read @param {number} arrival the arrival's number */
+  releaseWrites(serverFields, arrival) {
+    if (!this.waiting || arrival === this.arrival) return;
+    const query = new URLSearchParams(this.place.location.search);
     const mine = Object.keys(this.fields());
-    this.held = mine.some((name) => (asked[name] ?? null) !== (here.getAll(name).at(-1) ?? null));
-    if (this.held) return;
+    this.waiting = mine.some((name) => (serverFields[name] ?? null) !== (query.getAll(name).at(-1) ?? null));
+    if (this.waiting) return;
     this.arrival = arrival;
     this.back = false;
   }
 
   /** The values of all components on this page; a view's replace the page's. @returns {Fields} */
   fields() {
-    const here = Array.from(this.says).filter(([, { path }]) => path === this.place.location.pathname);
-    const { page, ...views } = Object.fromEntries(here.map(([who, { fields }]) => [who, fields()]));
+    const { pathname } = this.place.location;
+    const present = Array.from(this.components).filter(([, { path }]) => path === pathname);
+    const { page, ...views } = Object.fromEntries(present.map(([name, { fields }]) => [name, fields()]));
     return Object.assign({}, page, ...Object.values(views));
   }
 
@@ -100,10 +101,10 @@ export class Address {
   write() {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.held) return this.chain;
-    const { turning } = this;
+    if (this.waiting) return this.chain;
+    const { entryDue: turning } = this;
     const fields = this.fields();
-    this.turning = false;
+    this.entryDue = false;
     const path = this.place.location.pathname;
     this.chain = this.chain.then(() => this.put(fields, path, turning));
     return this.chain;
@@ -112,23 +113,23 @@ export class Address {
   /** @param {Fields} fields @param {string} path of their page @param {boolean} turning whether a new entry is wanted */
   async put(fields, path, turning) {
     const packed = typeof fields.text === "string" ? { ...fields, text: await pack(fields.text) } : fields;
-    if (this.held || path !== this.place.location.pathname) return;
+    if (this.waiting || path !== this.place.location.pathname) return;
     const { location, history } = this.place;
     const query = new URLSearchParams(location.search);
     for (const [name, value] of Object.entries(packed))
       if (value === null) query.delete(name);
       else query.set(name, value);
-    const changed = TURNS.some((name) => both(fields[name], this.written[name]));
-    const turned = this.path === location.pathname ? turning || changed : turning && !this.path;
+    const changed = ENTRY_FIELDS.some((name) => differ(fields[name], this.written[name]));
+    const newEntry = this.path === location.pathname ? turning || changed : turning && !this.path;
     this.path = location.pathname;
     this.written = fields;
     const search = query.toString();
     if (search === new URLSearchParams(location.search).toString()) {
-      this.turning ||= turning; // no change yet: the wish for a new entry stays
+      this.entryDue ||= turning; // no change yet: the wish for a new entry stays
       return;
     }
     const url = `${location.pathname}${search ? `?${search}` : ""}${location.hash}`;
-    if (turned) history.pushState(history.state, "", url);
+    if (newEntry) history.pushState(history.state, "", url);
     else history.replaceState(history.state, "", url);
   }
 }

@@ -1,14 +1,14 @@
 // A picture's text alternative. It is no live region, and its text is made only after a pause in the changes, so
 // keystrokes don't pay for it.
 
-const PAUSE = 700; // milliseconds without a change
-const LONGEST = 4000; // milliseconds until the text is made though the picture still changes
+const PAUSE_MS = 700; // milliseconds without a change
+const MAX_WAIT_MS = 4000; // milliseconds until the text is made though the picture still changes
 
 export class AltText {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
   /** @type {(() => string) | null} makes the text after the pause */
-  tell = null;
+  makeText = null;
   since = 0;
 
   /** @param {Element} element the picture */
@@ -17,20 +17,20 @@ export class AltText {
     element.setAttribute("role", "img");
   }
 
-  /** Set the text after a pause in the picture's changes; `tell` makes it then. @param {() => string} tell */
-  later(tell) {
+  /** Set the text after a pause in the picture's changes; `makeText` makes it then. @param {() => string} makeText */
+  later(makeText) {
     const now = Date.now();
-    if (!this.tell) this.since = now;
-    this.tell = tell;
+    if (!this.makeText) this.since = now;
+    this.makeText = makeText;
     clearTimeout(this.timer);
     if (!this.element.hasAttribute("aria-label")) return this.write(); // the first text: at once
-    const wait = Math.max(0, Math.min(PAUSE, this.since + LONGEST - now));
+    const wait = Math.max(0, Math.min(PAUSE_MS, this.since + MAX_WAIT_MS - now));
     this.timer = setTimeout(() => this.write(), wait);
   }
 
   write() {
-    const label = this.tell?.() ?? "";
-    this.tell = null;
+    const label = this.makeText?.() ?? "";
+    this.makeText = null;
     if (this.element.getAttribute("aria-label") !== label) this.element.setAttribute("aria-label", label);
   }
 

@@ -6,19 +6,19 @@ import { ViewSocket } from "./view_socket.js";
 /** @import { Component, Untyped } from "./types" */
 
 /**
- * Call `tell` when the screen's pixel ratio changes, as on another screen: no resize event comes if all sizes stay.
+ * Call `onChange` when the screen's pixel ratio changes, as on another screen: no resize event comes if all sizes stay.
  * Returns a function that ends it. A media query matches one ratio, so each change needs a new query.
- * @param {() => void} tell
+ * @param {() => void} onChange
  */
-function onPixels(tell) {
+function watchPixelRatio(onChange) {
   const ending = new AbortController();
   const watch = () => {
-    const now = window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
-    const changed = () => {
+    const query = window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+    const handleChange = () => {
       watch();
-      tell();
+      onChange();
     };
-    now.addEventListener("change", changed, { once: true, signal: ending.signal });
+    query.addEventListener("change", handleChange, { once: true, signal: ending.signal });
   };
   watch();
   return () => ending.abort();
@@ -39,11 +39,11 @@ export class BaseView {
     this.root = root;
     this.styled = styled;
     this.link = new ViewSocket({
-      wish: () => this.wish(),
-      hear: (data) => this.hear(data),
-      late: (is) => this.late(is),
+      makeAsk: () => this.makeAsk(),
+      takeAnswer: (data) => this.takeAnswer(data),
+      showDelay: (isLate) => this.showDelay(isLate),
     });
-    this.unwatch = onPixels(() => this.recolour());
+    this.unwatch = watchPixelRatio(() => this.recolour());
   }
 
   /** Take Streamlit's call: a new answer, or the same one after a change of theme. @param {Component} component */
@@ -54,14 +54,14 @@ export class BaseView {
     // Streamlit gives the last data again at each change of theme: by identity, as equal bytes may be a new answer.
     if (data === this.data) return this.recolour();
     this.data = data;
-    this.hear(data);
+    this.takeAnswer(data);
   }
 
   /** Take an answer, from Streamlit or from the view's own connection. @param {Uint8Array} data */
-  hear(data) {
+  takeAnswer(data) {
     const { header, arrays } = this.decode(data);
-    if (!this.link.outdated(header)) this.receive(header, arrays);
-    if (header.session) this.link.open(header.session); // after `receive`, whose asks to a new session must go to the page
+    if (!this.link.isOutdated(header)) this.receive(header, arrays);
+    if (header.session) this.link.connect(header.session); // after `receive`, whose asks to a new session must go to the page
   }
 
   /** @param {Uint8Array} data @returns {{ header: Untyped, arrays: Untyped }} the answer's header and arrays */
@@ -84,12 +84,12 @@ export class BaseView {
   }
 
   /** The whole wish of the server, for the next ask. @returns {object} */
-  wish() {
+  makeAsk() {
     return {};
   }
 
-  /** Show or hide the hint that an answer takes too long. @param {boolean} _is */
-  late(_is) {}
+  /** Show or hide the hint that an answer takes too long. @param {boolean} _isLate */
+  showDelay(_isLate) {}
 
   /** Draw again: the page's colours or the screen's pixels have changed. */
   recolour() {}

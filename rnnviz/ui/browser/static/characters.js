@@ -62,22 +62,22 @@ export function running(code) {
   return plain || !HIDDEN.test(character) ? character : `‹${codeName(code).slice(2)}›`;
 }
 
-/** The number of leading entries that two arrays share. @template T @param {T[]} one @param {T[]} other */
-export function commonPrefix(one, other) {
-  const length = Math.min(one.length, other.length);
+/** The number of leading entries that two arrays share. @template T @param {T[]} first @param {T[]} second */
+export function commonPrefix(first, second) {
+  const length = Math.min(first.length, second.length);
   let i = 0;
-  while (i < length && one[i] === other[i]) i++;
+  while (i < length && first[i] === second[i]) i++;
   return i;
 }
 
 /**
  * The number of trailing entries that two arrays share, after the first `prefix` ones.
- * @param {string[]} one @param {string[]} other @param {number} prefix
+ * @param {string[]} first @param {string[]} second @param {number} prefix
  */
-export function commonSuffix(one, other, prefix) {
-  const length = Math.min(one.length, other.length) - prefix;
+export function commonSuffix(first, second, prefix) {
+  const length = Math.min(first.length, second.length) - prefix;
   let i = 0;
-  while (i < length && one[one.length - 1 - i] === other[other.length - 1 - i]) i++;
+  while (i < length && first[first.length - 1 - i] === second[second.length - 1 - i]) i++;
   return i;
 }
 

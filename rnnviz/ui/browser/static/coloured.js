@@ -33,24 +33,24 @@ import { leading, running } from "./characters.js";
  *   layers: Record<string, [Highlight, StaticRange][]> }} Shown
  */
 
-const AHEAD = 700; // pixels above and below the visible part in which chunks are filled
-const KEPT = 48; // chunks held in memory, at most, some 200,000 characters
-const TALLEST = 12e6; // pixels of all guessed heights, at most: Firefox lays out 17 million, Chromium 33
-const UPPER = 0.3; // the share of the pane above a place after a jump
-const EDGE = 8; // pixels above a place at the upper edge, at least
-const PAUSE = 120; // milliseconds between two calls of `scrolled`
-const ABLE = Boolean(globalThis.CSS && "highlights" in CSS);
+const AHEAD_PX = 700; // pixels above and below the visible part in which chunks are filled
+const MAX_CHUNKS = 48; // chunks held in memory, at most, some 200,000 characters
+const MAX_HEIGHT_PX = 12e6; // pixels of all guessed heights, at most: Firefox lays out 17 million, Chromium 33
+const UPPER_SHARE = 0.3; // the share of the pane above a place after a jump
+const EDGE_PX = 8; // pixels above a place at the upper edge, at least
+const PAUSE_MS = 120; // milliseconds between two calls of `scrolled`
+const HAS_HIGHLIGHTS = Boolean(globalThis.CSS && "highlights" in CSS);
 const ABOVE = ["break", "unknown", "passage", "pin", "point"]; // highlights over the colours, by rising priority
 const JOINED = /[\u200d\ufe0e\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]|\p{M}/u;
 
 /** The document's highlight of a name, made at first. @param {string} name */
 function highlight(name) {
-  const found = CSS.highlights.get(`ct-${name}`);
-  if (found) return found; // a second `set` would make Firefox visit all its ranges
-  const made = new Highlight();
-  made.priority = 1 + ABOVE.indexOf(name);
-  CSS.highlights.set(`ct-${name}`, made);
-  return made;
+  const existing = CSS.highlights.get(`ct-${name}`);
+  if (existing) return existing; // a second `set` would make Firefox visit all its ranges
+  const created = new Highlight();
+  created.priority = 1 + ABOVE.indexOf(name);
+  CSS.highlights.set(`ct-${name}`, created);
+  return created;
 }
 
 /**
@@ -81,28 +81,28 @@ export function rules(scales, { background, muted, actual, pinned, cursor }) {
 /** Runs of equal values. @param {ArrayLike<number>} values @returns {[from: number, to: number, value: number][]} */
 export function runs(values) {
   /** @type {[number, number, number][]} */
-  const found = [];
+  const triples = [];
   for (let from = 0, i = 1; i <= values.length; i++) {
     if (i < values.length && values[i] === values[from]) continue;
-    found.push([from, i, values[from]]);
+    triples.push([from, i, values[from]]);
     from = i;
   }
-  return found;
+  return triples;
 }
 
 /**
  * Give a grapheme cluster, such as an emoji of several characters, one colour: the one farthest from neutral.
  * @param {Uint32Array} codes @param {Uint8ClampedArray} level changed in place @param {number} neutral
  */
-export function joined(codes, level, neutral) {
+export function unifyClusters(codes, level, neutral) {
   const text = String.fromCodePoint(...codes);
   if (!JOINED.test(text) || !Intl.Segmenter) return level;
-  const far = (/** @type {number} */ n) => Math.abs(n - neutral);
+  const distance = (/** @type {number} */ n) => Math.abs(n - neutral);
   let from = 0;
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)) {
     const to = from + [...segment].length;
-    const most = level.subarray(from, to).reduce((best, n) => (far(n) > far(best) ? n : best));
-    level.fill(most, from, to);
+    const farthest = level.subarray(from, to).reduce((best, n) => (distance(n) > distance(best) ? n : best));
+    level.fill(farthest, from, to);
     from = to;
   }
   return level;
@@ -111,9 +111,9 @@ export function joined(codes, level, neutral) {
 /** @template {Chunk} C */
 export class ColouredText {
   /** @type {Map<number, C>} chunks in memory, the most recently used last */
-  held = new Map();
+  chunks = new Map();
   /** @type {Map<number, Shown<C>>} */
-  shown = new Map();
+  chunkViews = new Map();
   /** @type {HTMLElement[]} an element for each chunk */
   boxes = [];
   /** @type {Set<number>} chunks that are visible, or within AHEAD of that */
@@ -143,15 +143,15 @@ export class ColouredText {
     this.show = show; // makes a character's text from its code
     pane.classList.add("ct-pane");
     pane.dir = "auto";
-    const options = { root: pane, rootMargin: `${AHEAD}px 0px` };
-    this.seen = new IntersectionObserver((entries) => this.move(entries), options);
+    const options = { root: pane, rootMargin: `${AHEAD_PX}px 0px` };
+    this.intersections = new IntersectionObserver((entries) => this.move(entries), options);
     this.resized = new ResizeObserver(() => {
       if (this.boxes.length < 2) return;
       // Line breaks have moved, and with them thousands of guessed heights above the visible place: hold it.
       for (const box of this.boxes) if (!box.firstChild) box.style.height = "";
       this.target ??= { position: this.first, upper: 0 };
       this.guess();
-      this.moved();
+      this.scheduleReport();
     });
     this.resized.observe(pane);
     this.listen();
@@ -166,9 +166,9 @@ export class ColouredText {
 
   /** Begin another text, whose chunks follow: chunk i begins near character i · size. @param {number} length @param {number} count of chunks @param {number} size */
   begin(length, count, size = length) {
-    for (const index of [...this.shown.keys()]) this.empty(index);
-    this.seen.disconnect();
-    this.held.clear();
+    for (const index of [...this.chunkViews.keys()]) this.empty(index);
+    this.intersections.disconnect();
+    this.chunks.clear();
     this.marks = {};
     this.end = this.target = null;
     this.first = 0;
@@ -181,44 +181,45 @@ export class ColouredText {
     });
     this.pane.replaceChildren(...this.boxes);
     this.near = new Set(count === 1 ? [0] : []); // a single chunk is never emptied
-    if (count > 1) for (const box of this.boxes) this.seen.observe(box);
+    if (count > 1) for (const box of this.boxes) this.intersections.observe(box);
   }
 
   /** @param {C[]} chunks */
-  take(chunks) {
+  addChunks(chunks) {
     for (const chunk of chunks) {
-      this.held.delete(chunk.index);
-      this.held.set(chunk.index, chunk);
+      this.chunks.delete(chunk.index);
+      this.chunks.set(chunk.index, chunk);
       if (this.near.has(chunk.index)) this.fill(chunk);
     }
-    for (const index of this.held.keys()) {
-      if (this.held.size <= KEPT) break;
-      if (!this.near.has(index)) this.held.delete(index);
+    for (const index of this.chunks.keys()) {
+      if (this.chunks.size <= MAX_CHUNKS) break;
+      if (!this.near.has(index)) this.chunks.delete(index);
     }
-    this.moved();
+    this.scheduleReport();
   }
 
   /** The chunk with a character, or null if it isn't in memory. Borders are at, or after, multiples of the size. @param {number} position */
   chunk(position) {
     const index = Math.floor(position / this.size);
-    const all = [this.held.get(index), this.held.get(index - 1)];
-    return all.find((one) => one && position >= one.start && position < one.start + one.codes.length) ?? null;
+    const candidates = [this.chunks.get(index), this.chunks.get(index - 1)];
+    const holds = (/** @type {C} */ { start, codes }) => position >= start && position < start + codes.length;
+    return candidates.find((chunk) => chunk && holds(chunk)) ?? null;
   }
 
   /** Numbers of near chunks that aren't in memory. */
   missing() {
-    return [...this.near].filter((index) => !this.held.has(index));
+    return [...this.near].filter((index) => !this.chunks.has(index));
   }
 
   /** Fill chunks that have come near, and empty those that are far now. @param {IntersectionObserverEntry[]} entries */
   move(entries) {
     for (const { target, isIntersecting } of entries) {
       const index = Number(/** @type {HTMLElement} */ (target).dataset.index);
-      const chunk = this.held.get(index);
+      const chunk = this.chunks.get(index);
       this.near.delete(index);
       if (isIntersecting) this.near.add(index);
       if (!isIntersecting) this.empty(index);
-      else if (chunk && !this.shown.has(index)) this.fill(chunk);
+      else if (chunk && !this.chunkViews.has(index)) this.fill(chunk);
     }
     if (this.missing().length) this.on.need?.();
   }
@@ -235,30 +236,30 @@ export class ColouredText {
     const box = this.boxes[chunk.index];
     box.replaceChildren(node);
     box.style.height = "";
-    const shown = { chunk, box, node, units, layers: {} };
-    this.shown.set(chunk.index, shown);
-    this.paint(shown);
-    for (const mark of /** @type {Mark[]} */ (Object.keys(this.marks))) this.frame(shown, mark);
-    if (this.shown.size === 1) this.guess();
+    const view = { chunk, box, node, units, layers: {} };
+    this.chunkViews.set(chunk.index, view);
+    this.paint(view);
+    for (const mark of /** @type {Mark[]} */ (Object.keys(this.marks))) this.frame(view, mark);
+    if (this.chunkViews.size === 1) this.guess();
     if (this.target) this.settle();
   }
 
   /** Remove a chunk's text from the document; its box keeps the height. @param {number} index */
   empty(index) {
-    const shown = this.shown.get(index);
-    if (!shown) return;
-    for (const layer of Object.keys(shown.layers)) this.lay(shown, layer, []);
-    this.shown.delete(index);
-    shown.box.style.height = `${shown.box.offsetHeight}px`;
-    shown.box.replaceChildren();
+    const view = this.chunkViews.get(index);
+    if (!view) return;
+    for (const layer of Object.keys(view.layers)) this.lay(view, layer, []);
+    this.chunkViews.delete(index);
+    view.box.style.height = `${view.box.offsetHeight}px`;
+    view.box.replaceChildren();
   }
 
   /** Guess the height of empty chunks from a filled one. */
   guess() {
-    const [shown] = this.shown.values();
-    if (!shown || this.boxes.length < 2) return;
-    const height = (shown.box.offsetHeight * this.size) / shown.chunk.codes.length;
-    this.pane.style.setProperty("--ct-height", `${Math.min(height, TALLEST / this.boxes.length)}px`);
+    const [view] = this.chunkViews.values();
+    if (!view || this.boxes.length < 2) return;
+    const height = (view.box.offsetHeight * this.size) / view.chunk.codes.length;
+    this.pane.style.setProperty("--ct-height", `${Math.min(height, MAX_HEIGHT_PX / this.boxes.length)}px`);
     if (this.target) this.settle();
   }
 
@@ -267,22 +268,23 @@ export class ColouredText {
   /** Colour all chunks by another scale. @param {Scale<C>} scale */
   colour(scale) {
     this.scale = scale;
-    for (const shown of this.shown.values()) this.paint(shown);
+    for (const view of this.chunkViews.values()) this.paint(view);
   }
 
-  /** @param {Shown<C>} shown */
-  paint(shown) {
-    const { codes, unknown = [] } = shown.chunk;
+  /** @param {Shown<C>} view */
+  paint(view) {
+    const { codes, unknown = [] } = view.chunk;
     const strange = runs(unknown).filter(([, , is]) => is);
-    this.lay(shown, "unknown", strange);
+    this.lay(view, "unknown", strange);
     // With forced colours, every highlight looks like the selection: only marks are drawn.
     if (!this.scale || matchMedia("(forced-colors: active)").matches) return;
     const { name, neutral, level } = this.scale;
-    const coloured = runs(joined(codes, level(shown.chunk), neutral)).filter(([, , n]) => n !== neutral);
+    const levels = unifyClusters(codes, level(view.chunk), neutral);
+    const coloured = runs(levels).filter(([, , n]) => n !== neutral);
     const named = coloured.map(([from, to, n]) => [from, to, `${name}-${n}`]);
     const breaks = runs(codes).filter(([, , code]) => code === 10);
-    this.lay(shown, "colour", named);
-    this.lay(shown, "break", breaks);
+    this.lay(view, "colour", named);
+    this.lay(view, "break", breaks);
   }
 
   /** Mark these passages, in place of those marked before. @param {Mark} mark @param {Span[]} spans */
@@ -290,15 +292,15 @@ export class ColouredText {
     if (mark === "pin" && spans[0]?.[0] !== this.pin) this.end = null;
     if (String(spans) === String(this.marks[mark] ?? "")) return; // any change of highlights repaints the text
     this.marks[mark] = spans;
-    for (const shown of this.shown.values()) this.frame(shown, mark);
+    for (const view of this.chunkViews.values()) this.frame(view, mark);
   }
 
-  /** @param {Shown<C>} shown @param {Mark} mark */
-  frame(shown, mark) {
-    const { start, codes } = shown.chunk;
+  /** @param {Shown<C>} view @param {Mark} mark */
+  frame(view, mark) {
+    const { start, codes } = view.chunk;
     const inside = (/** @type {number} */ position) => Math.max(0, Math.min(codes.length, position - start));
     const spans = (this.marks[mark] ?? []).map((span) => span.map(inside)).filter(([from, to]) => from < to);
-    this.lay(shown, mark, spans);
+    this.lay(view, mark, spans);
   }
 
   /**
@@ -307,7 +309,7 @@ export class ColouredText {
    * @param {(number | string)[][]} spans from, to, and the highlight's name unless it is the layer's
    */
   lay({ node, units, layers }, layer, spans) {
-    if (!ABLE) return;
+    if (!HAS_HIGHLIGHTS) return;
     for (const [all, range] of layers[layer] ?? []) all.delete(range);
     layers[layer] = spans.map(([from, to, name]) => {
       const [startOffset, endOffset] = [units[Number(from)], units[Number(to)]];
@@ -336,17 +338,17 @@ export class ColouredText {
   at(y) {
     const top = (/** @type {number} */ index) => this.boxes[index].getBoundingClientRect().top;
     const index = Math.max(0, leading(this.boxes.length, (i) => top(i) < y) - 1);
-    const shown = this.shown.get(index);
-    const count = shown ? leading(shown.chunk.codes.length, (i) => this.rect(shown, i).top < y) : 0;
-    return { index, shown, count };
+    const view = this.chunkViews.get(index);
+    const count = view ? leading(view.chunk.codes.length, (i) => this.rect(view, i).top < y) : 0;
+    return { index, shown: view, count };
   }
 
   /** The visible characters; approximate while their chunk is missing. @returns {Span} */
   sight() {
     const { top, bottom } = this.pane.getBoundingClientRect();
     const [first, last] = [top, bottom].map((y) => {
-      const { index, shown, count } = this.at(y);
-      return shown ? shown.chunk.start + count : index * this.size;
+      const { index, shown: view, count } = this.at(y);
+      return view ? view.chunk.start + count : index * this.size;
     });
     return [Math.min(first, this.length), Math.min(last, this.length)];
   }
@@ -354,18 +356,18 @@ export class ColouredText {
   /** The first visible character: the last one known if the pane is hidden, the target while its chunk is missing. */
   place() {
     if (!this.pane.clientHeight) return this.first;
-    const wanted = this.target?.position ?? -1;
-    return wanted < 0 || this.find(wanted) ? this.sight()[0] : wanted;
+    const target = this.target?.position ?? -1;
+    return target < 0 || this.find(target) ? this.sight()[0] : target;
   }
 
   /** The character at a point of the window; null beside the text. @param {number} x @param {number} y */
   under(x, y) {
-    const { shown, count } = this.at(y);
-    if (!shown) return null;
+    const { shown: view, count } = this.at(y);
+    if (!view) return null;
     for (let i = count - 1; i >= 0; i--) {
-      const { left, right, bottom } = this.rect(shown, i);
+      const { left, right, bottom } = this.rect(view, i);
       if (bottom <= y) return null; // reached the line above
-      if (x >= left && x < right) return shown.chunk.start + i;
+      if (x >= left && x < right) return view.chunk.start + i;
     }
     return null;
   }
@@ -376,12 +378,12 @@ export class ColouredText {
   }
 
   /** Scroll to a character, and hold it there until the reader scrolls; `keep`: not if it is visible. @param {number} position */
-  go(position, keep = false, upper = UPPER) {
-    const there = this.inside(position);
-    const rect = keep && this.find(there);
+  go(position, keep = false, upper = UPPER_SHARE) {
+    const place = this.inside(position);
+    const rect = keep && this.find(place);
     const { top, bottom } = this.pane.getBoundingClientRect();
     if (rect && rect.top >= top && rect.bottom <= bottom) return;
-    this.target = { position: there, upper };
+    this.target = { position: place, upper };
     this.settle();
   }
 
@@ -394,21 +396,21 @@ export class ColouredText {
     // Not scrollIntoView, which would scroll the page too.
     if (!rect) pane.scrollTop = box?.offsetTop ?? 0;
     else {
-      const wanted = Math.max(EDGE, pane.clientHeight * upper);
-      pane.scrollTop += rect.top - pane.getBoundingClientRect().top - wanted;
+      const offset = Math.max(EDGE_PX, pane.clientHeight * upper);
+      pane.scrollTop += rect.top - pane.getBoundingClientRect().top - offset;
     }
     this.top = pane.scrollTop;
-    this.tell();
+    this.reportSight();
   }
 
   /** The rectangle of a character in the window's pixels; null without its chunk. @param {number} position */
   find(position) {
-    const shown = this.shown.get(this.chunk(position)?.index ?? -1);
-    return shown ? this.rect(shown, position - shown.chunk.start) : null;
+    const view = this.chunkViews.get(this.chunk(position)?.index ?? -1);
+    return view ? this.rect(view, position - view.chunk.start) : null;
   }
 
   /** Call `scrolled` with the visible characters. */
-  tell() {
+  reportSight() {
     if (!this.pane.clientHeight) return;
     const [first, last] = this.sight();
     this.first = first;
@@ -416,20 +418,20 @@ export class ColouredText {
   }
 
   /**
-   * `tell`, at most every PAUSE milliseconds. The page changes with it, and any change makes Chromium visit all
+   * `reportSight`, at most every PAUSE_MS milliseconds. The page changes with it, and any change makes Chromium visit all
    * highlights and repaint the text: in each frame, scrolling would take twice as long.
    */
-  moved() {
+  scheduleReport() {
     this.scheduled ??= setTimeout(() => {
       this.scheduled = undefined;
-      this.tell();
-    }, PAUSE);
+      this.reportSight();
+    }, PAUSE_MS);
   }
 
   // ---- the reader's actions -----------------------------------------------------------------------
 
   /** The passage of this text in the browser's selection, or null. @returns {Span | null} */
-  selected() {
+  selectedSpan() {
     const root = this.pane.getRootNode();
     const shadowRoots = root instanceof ShadowRoot ? [root] : [];
     const all = getSelection();
@@ -440,20 +442,20 @@ export class ColouredText {
     const start = this.position(range.startContainer, range.startOffset);
     const stop = this.position(range.endContainer, range.endOffset);
     if (start === null && stop === null) return null;
-    const shown = [...this.shown.values()].map(({ chunk }) => chunk); // a selection may begin or end outside the text
-    const first = start ?? Math.min(...shown.map((chunk) => chunk.start));
-    const last = stop ?? Math.max(...shown.map((chunk) => chunk.start + chunk.codes.length));
+    const chunks = [...this.chunkViews.values()].map(({ chunk }) => chunk); // a selection may begin or end outside the text
+    const first = start ?? Math.min(...chunks.map((chunk) => chunk.start));
+    const last = stop ?? Math.max(...chunks.map((chunk) => chunk.start + chunk.codes.length));
     return first < last ? [first, last] : null;
   }
 
   /** The character at a place in the document; null outside the text. @param {Node} node @param {number} unit */
   position(node, unit) {
     const box = /** @type {HTMLElement | null} */ (node instanceof Text ? node.parentElement : node);
-    const shown = this.shown.get(Number(box?.dataset?.index ?? -1));
-    if (!shown || shown.box !== box) return null;
-    const { start, codes } = shown.chunk;
+    const view = this.chunkViews.get(Number(box?.dataset?.index ?? -1));
+    if (!view || view.box !== box) return null;
+    const { start, codes } = view.chunk;
     if (node === box) return start + (unit ? codes.length : 0);
-    return start + leading(codes.length, (i) => shown.units[i + 1] <= unit);
+    return start + leading(codes.length, (i) => view.units[i + 1] <= unit);
   }
 
   /** Select the passage from the pinned character to another. @param {number} to */
@@ -484,13 +486,13 @@ export class ColouredText {
   }
 
   /** Call `select` after a new selection: by mouse, by touch, or by keys in a browser with a caret. */
-  chosen() {
-    const found = this.on.select && !this.pressed ? this.selected() : null;
-    if (!found || String(found) === this.selection) return;
-    this.selection = String(found);
-    this.mark("pin", [[found[0], found[0] + 1]]);
-    this.end = found[1] - 1;
-    this.on.select?.(...found);
+  reportSelection() {
+    const span = this.on.select && !this.pressed ? this.selectedSpan() : null;
+    if (!span || String(span) === this.selection) return;
+    this.selection = String(span);
+    this.mark("pin", [[span[0], span[0] + 1]]);
+    this.end = span[1] - 1;
+    this.on.select?.(...span);
   }
 
   listen() {
@@ -510,21 +512,21 @@ export class ColouredText {
       const position = at(event);
       if (position === null || !this.on.pick) return;
       if (event.shiftKey) this.extend(position);
-      else if (!this.selection && !this.selected()) this.choose(position); // the end of a drag is no click
+      else if (!this.selection && !this.selectedSpan()) this.choose(position); // the end of a drag is no click
     };
     pane.onscroll = () => {
       // A chunk that arrives above scrolls the pane too; only a scroll away from the target is the reader's.
       const moved = Math.abs(pane.scrollTop - this.top) > 1;
       if (this.target && moved && this.find(this.target.position)) this.target = null;
-      this.moved();
+      this.scheduleReport();
     };
     const { signal } = this.ending;
     const released = () => {
       this.pressed = false;
-      this.chosen();
+      this.reportSelection();
     };
     document.addEventListener("pointerup", released, { signal });
     document.addEventListener("pointercancel", released, { signal });
-    document.addEventListener("selectionchange", () => this.chosen(), { signal });
+    document.addEventListener("selectionchange", () => this.reportSelection(), { signal });
   }
 }

@@ -46,13 +46,13 @@ export function enter(component, View, about) {
     view.recall(memories.get(about.root));
     views.set(parent, view);
   }
-  const shown = view;
-  shown.component = component;
-  shown.update(component);
+  const current = view;
+  current.component = component;
+  current.update(component);
   return () => {
     // After a slow load of modules, Streamlit may end a call when a newer one at the same place has come.
-    if (shown.component !== component) return;
-    end(shown, about);
+    if (current.component !== component) return;
+    end(current, about);
     views.delete(parent);
   };
 }

@@ -21,17 +21,29 @@ export function find(root, selector) {
  */
 export function make(tag, name, ...inside) {
   const element = document.createElement(tag);
+  if (tag === "button") element.setAttribute("type", "button"); // a button's own default submits a form
   if (name) element.className = name;
   element.append(...inside);
   return element;
 }
 
+/**
+ * An element of an SVG picture. HTML's createElement would make one that no browser draws.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag @param {Record<string, string | number>} [attributes] @param {string} [text]
+ */
+export function makeSvg(tag, attributes = {}, text = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.textContent = text;
+  return element;
+}
+
 /** A button with a label and an action. @param {string} text @param {() => void} act @param {string} [name] its class */
 export function button(text, act, name) {
-  const made = make("button", name, text);
-  made.type = "button";
-  made.onclick = act;
-  return made;
+  const element = make("button", name, text);
+  element.onclick = act;
+  return element;
 }
 
 /** Set a node's text, unless it has it: an equal write would still cost a layout. @param {Node} node @param {string} text */
@@ -65,14 +77,14 @@ export function options(select, list, value) {
  * @param {string} prefix of classes
  * @param {string} testid
  * @param {readonly string[]} names
- * @param {(name: string) => [string, string]} said a number's name and its explanation
+ * @param {(name: string) => [string, string]} describe a number's name and its explanation
  */
-export function numberRow(row, prefix, testid, names, said) {
+export function numberRow(row, prefix, testid, names, describe) {
   /** @type {Record<string, HTMLElement>} */
   const fields = {};
   row.replaceChildren(
     ...names.map((name) => {
-      const [term, help] = said(name);
+      const [term, help] = describe(name);
       fields[name] = make("dd");
       fields[name].dataset.testid = `${testid}-${name}`;
       const group = make("div", `${prefix}-number-${name}`, make("dt", "", term), fields[name]);
@@ -81,6 +93,16 @@ export function numberRow(row, prefix, testid, names, said) {
     }),
   );
   return fields;
+}
+
+/** Copy a text. Resolves to whether it worked: browsers give only https pages and localhost a clipboard. @param {string} text */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the reader prefers reduced motion. */

@@ -62,6 +62,12 @@ export class Numbers {
     return p < 0.001 ? "< 0.1 %" : `${this.fixed(100 * p, p < 0.1 ? 1 : 0)} %`;
   }
 
+  /** The visible part of a text in words: characters from … to, of n. @param {number} first @param {number} stop @param {number} length of the text */
+  window(first, stop, length) {
+    const to = Math.max(first + 1, Math.min(stop, length));
+    return { from: this.whole(first + 1), to: this.whole(to), n: this.whole(length) };
+  }
+
   /** A large or tiny number as 1.2 × 10⁻¹⁶. @param {number} x */
   power(x, digits = 1) {
     const ten = x === 0 ? 0 : Math.floor(Math.log10(Math.abs(x)));

@@ -5,21 +5,21 @@
 /** @type {Promise<string> | undefined} */
 let plotly;
 
-let whence = async () => new URL("../../../plotly/plotly.min.js", import.meta.url).href;
+let plotlyAddress = async () => new URL("../../../plotly/plotly.min.js", import.meta.url).href;
 
 /** Set another source of the library. @param {() => Promise<string>} from its address, or "" if there is none */
 export function servePlotly(from) {
-  whence = from;
+  plotlyAddress = from;
 }
 
 /** Load the library, once. Resolves to "", or to the address where it is missing. */
 export function loadPlotly() {
-  plotly ??= window.Plotly ? Promise.resolve("") : whence().then(fetched);
+  plotly ??= window.Plotly ? Promise.resolve("") : plotlyAddress().then(loadScript);
   return plotly;
 }
 
 /** @param {string} address @returns {Promise<string>} */
-function fetched(address) {
+function loadScript(address) {
   return new Promise((resolve) => {
     const script = document.createElement("script");
     script.src = address;

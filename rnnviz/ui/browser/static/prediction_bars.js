@@ -6,12 +6,12 @@ import { find, make, put } from "./dom.js";
 
 /** @import { Numbers } from "./number_format.js" */
 /** @import { Predictions } from "./types" */
-/** @import { Say } from "./messages.js" */
+/** @import { Phrase } from "./messages.js" */
 
-const CONTEXT = 8; // characters shown before the prediction's place
+const CONTEXT_CHARS = 8; // characters shown before the prediction's place
 const DIGITS = "1234567890"; // the keys of the first bars
-const [NONE, OTHERS] = [-1, -2]; // ids of rows without a symbol
-const NOTHING = 1e-6; // a remainder below this is a rounding error of float32
+const [NO_SYMBOL, OTHER_SYMBOLS] = [-1, -2]; // ids of rows without a symbol
+const ROUNDING_ERROR = 1e-6; // a remainder below this is a rounding error of float32
 
 /** The elements of one row: a symbol, its bar, its probability. */
 export function barRow() {
@@ -22,15 +22,15 @@ export function barRow() {
 
 /** The number of a key's bar, from 0; -1 for other keys. @param {KeyboardEvent} event */
 export function digit(event) {
-  const found = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
-  return found ? DIGITS.indexOf(found[1]) : -1;
+  const match = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
+  return match ? DIGITS.indexOf(match[1]) : -1;
 }
 
-/** A character's name for a screen reader; most are their own name. @param {string} character @param {Say} say */
-export function spoken(character, say) {
-  const name = `name.${character}`;
-  const said = say(name);
-  return said === name ? visible(character) : said;
+/** A character's name for a screen reader; most are their own name. @param {string} character @param {Phrase} phrase */
+export function spokenName(character, phrase) {
+  const key = `name.${character}`;
+  const name = phrase(key);
+  return name === key ? visible(character) : name;
 }
 
 /**
@@ -45,16 +45,16 @@ export class PredictionBars {
   rows = [];
 
   /**
-   * @param {HTMLElement} root @param {Say} say @param {Numbers} numbers
+   * @param {HTMLElement} root @param {Phrase} phrase @param {Numbers} numbers
    * @param {((id: number) => void) | null} pick called with the symbol of a touched bar; null: bars aren't touchable
    */
-  constructor(root, say, numbers, pick = null) {
+  constructor(root, phrase, numbers, pick = null) {
     this.lead = find(root, "span.rv-next-lead");
     this.head = /** @type {HTMLElement} */ (this.lead.parentElement);
     this.before = find(root, "bdi.rv-next-before");
     this.list = find(root, "ol.rv-next-list");
     this.foot = find(root, "p.rv-next-foot");
-    this.say = say;
+    this.phrase = phrase;
     this.numbers = numbers;
     this.pick = pick;
     this.list.replaceChildren();
@@ -71,7 +71,6 @@ export class PredictionBars {
     row.item.append(share);
     if (pick && row.button) {
       const { button } = row;
-      button.type = "button";
       button.tabIndex = this.rows.length ? -1 : 0; // one tab stop for all bars: arrow keys move among them
       button.onmousedown = (event) => event.preventDefault(); // keeps the focus in the text
       button.onclick = () => pick(row.id);
@@ -99,36 +98,36 @@ export class PredictionBars {
     if (row.item.className !== kind) row.item.className = kind;
     row.item.hidden = false;
     row.id = id;
-    const name = word || spoken(character, this.say);
+    const name = word || spokenName(character, this.phrase);
     const { button } = row;
     if (button) button.hidden = id <= 0;
-    const said = this.say(button && id > 0 ? "next.write" : "next.said", { c: name, p: chance });
-    const label = beside ? this.say("next.beside", { said, p: beside }) : said;
+    const sentence = this.phrase(button && id > 0 ? "next.write" : "next.said", { c: name, p: chance });
+    const label = beside ? this.phrase("next.beside", { said: sentence, p: beside }) : sentence;
     const named = button && id > 0 ? button : row.item;
     if (named.ariaLabel !== label) named.ariaLabel = label;
   }
 
   /**
-   * Draw the prediction after t characters of `list`; `said`: whether its entropy is shown elsewhere.
+   * Draw the prediction after t characters of `list`; `entropyShown`: whether its entropy is shown elsewhere.
    * @param {Predictions} store @param {string[]} list @param {number} t
    */
-  draw(store, list, t, said = false) {
+  draw(store, list, t, entropyShown = false) {
     if (!store.holds(t)) return;
-    const { say } = this;
-    const made = bars(store, list, t);
-    const words = { 0: say("unk"), [OTHERS]: say("next.other") };
-    made.forEach((bar, i) => {
+    const { phrase } = this;
+    const newBars = bars(store, list, t);
+    const words = { 0: phrase("unk"), [OTHER_SYMBOLS]: phrase("next.other") };
+    newBars.forEach((bar, i) => {
       this.row(i, bar, bar.character ? "" : (words[bar.id] ?? ""));
     });
-    for (let i = made.length; i < this.rows.length; i++) this.rows[i].item.hidden = true;
-    const last = list.slice(Math.max(0, t - CONTEXT), t);
-    put(this.lead, say(t === list.length ? "next" : t ? "next.at" : "next.start"));
-    put(this.before, (t > CONTEXT ? "…" : "") + last.map(visible).join(""));
+    for (let i = newBars.length; i < this.rows.length; i++) this.rows[i].item.hidden = true;
+    const last = list.slice(Math.max(0, t - CONTEXT_CHARS), t);
+    put(this.lead, phrase(t === list.length ? "next" : t ? "next.at" : "next.start"));
+    put(this.before, (t > CONTEXT_CHARS ? "…" : "") + last.map(visible).join(""));
     this.head.ariaLabel = `${this.lead.textContent} ${last.join("")}`;
     const left = store.redrawn?.(t)?.left;
     const bits = this.numbers.number(store.entropy(t));
     const n = left === undefined ? "" : this.numbers.whole(left);
-    put(this.foot, n || !said ? say(n ? "next.left" : "next.entropy", { bits, n }) : "");
+    put(this.foot, n || !entropyShown ? phrase(n ? "next.left" : "next.entropy", { bits, n }) : "");
   }
 
   /** Click the bar of this number, from 0. @param {number} n */
@@ -166,38 +165,38 @@ export class PredictionBars {
  */
 function bars(store, list, t) {
   const expected = store.expected(t);
-  const drawn = store.redrawn?.(t);
+  const reshaped = store.redrawn?.(t);
   const beside = store.beside?.(t);
-  const came = t < list.length ? store.ids[t] : -1;
+  const actual = t < list.length ? store.ids[t] : -1;
   /** @type {Bar[]} */
-  const made = expected.map(({ id, p }, i) => {
-    const kinds = [id === came && "rv-came", id === 0 && "rv-word", drawn?.p[i] === 0 && "rv-out"];
+  const newBars = expected.map(({ id, p }, i) => {
+    const kinds = [id === actual && "rv-came", id === 0 && "rv-word", reshaped?.p[i] === 0 && "rv-out"];
     const kind = kinds.filter(Boolean).join(" ");
     return {
       id,
       character: store.symbol(id),
-      p: drawn ? drawn.p[i] : p,
-      was: drawn ? p : null,
+      p: reshaped ? reshaped.p[i] : p,
+      was: reshaped ? p : null,
       other: beside?.p[i],
       kind,
     };
   });
-  const others = (/** @type {Iterable<number>} */ listed) => {
+  const remainder = (/** @type {Iterable<number>} */ listed) => {
     const rest = [...listed].reduce((left, p) => left - p, 1);
-    return rest < NOTHING ? 0 : rest;
+    return rest < ROUNDING_ERROR ? 0 : rest;
   };
-  const rest = others(expected.map(({ p }) => p));
+  const rest = remainder(expected.map(({ p }) => p));
   const share = {
-    p: drawn ? others(drawn.p) : rest,
-    was: drawn ? rest : null,
-    other: beside && others(beside.p),
+    p: reshaped ? remainder(reshaped.p) : rest,
+    was: reshaped ? rest : null,
+    other: beside && remainder(beside.p),
   };
-  made.push({ id: OTHERS, character: "", ...share, kind: "rv-rest rv-word" });
+  newBars.push({ id: OTHER_SYMBOLS, character: "", ...share, kind: "rv-rest rv-word" });
   // The actual character has a row below if it isn't among the first. The row is always there, so nothing jumps.
-  if (came >= 0 && !expected.some(({ id }) => id === came)) {
+  if (actual >= 0 && !expected.some(({ id }) => id === actual)) {
     const p = store.probability(t);
-    const now = { p: drawn?.came ?? p, was: drawn ? p : null, other: beside?.came };
-    made.push({ id: came, character: list[t], ...now, kind: "rv-came" });
-  } else made.push({ id: NONE, character: "", p: null, was: null, kind: "rv-none" });
-  return made;
+    const values = { p: reshaped?.came ?? p, was: reshaped ? p : null, other: beside?.came };
+    newBars.push({ id: actual, character: list[t], ...values, kind: "rv-came" });
+  } else newBars.push({ id: NO_SYMBOL, character: "", p: null, was: null, kind: "rv-none" });
+  return newBars;
 }

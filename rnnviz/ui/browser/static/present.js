@@ -3,7 +3,7 @@
 
 import { find, put } from "./dom.js";
 
-/** @import { Say } from "./messages.js" */
+/** @import { Phrase } from "./messages.js" */
 
 const MARK = "data-rv-presenting"; // the document's attribute, with which the page's CSS hides all but the view
 const TYPED = "input, textarea, select, [contenteditable=true], [role=listbox]"; // elements where P is a letter
@@ -12,20 +12,20 @@ const TYPED = "input, textarea, select, [contenteditable=true], [role=listbox]";
 let latest;
 
 export class Presenting {
-  /** @type {Say} */
-  say = (name) => name;
+  /** @type {Phrase} */
+  phrase = (name) => name;
   onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
 
   /**
    * @param {HTMLElement} root with a button.rv-present
-   * @param {() => void} changed called when the view's room changes
+   * @param {() => void} onChange called when the view's room changes
    * @param {boolean} alone whether Escape has no other use in this view
    */
-  constructor(root, changed, alone = true) {
+  constructor(root, onChange, alone = true) {
     this.alone = alone;
     latest = this;
     this.root = root;
-    this.changed = changed;
+    this.onChange = onChange;
     this.button = find(root, "button.rv-present");
     this.button.onclick = () => this.set(!this.on);
     window.addEventListener("keydown", this.onKey);
@@ -33,9 +33,9 @@ export class Presenting {
     this.show();
   }
 
-  /** Set the button's words. @param {Say} say */
-  name(say) {
-    this.say = say;
+  /** Set the button's words. @param {Phrase} phrase */
+  setWords(phrase) {
+    this.phrase = phrase;
     this.show();
   }
 
@@ -43,20 +43,20 @@ export class Presenting {
   set(on) {
     if (on === this.on) return;
     this.on = on;
-    const here = new URL(window.location.href);
-    if (on) here.searchParams.set("present", "1");
-    else here.searchParams.delete("present");
-    window.history.replaceState(window.history.state, "", here);
+    const address = new URL(window.location.href);
+    if (on) address.searchParams.set("present", "1");
+    else address.searchParams.delete("present");
+    window.history.replaceState(window.history.state, "", address);
     this.show();
-    this.changed();
+    this.onChange();
   }
 
   show() {
-    const { on, root, button, say } = this;
+    const { on, root, button, phrase } = this;
     document.documentElement.toggleAttribute(MARK, on);
     root.classList.toggle("rv-presenting", on);
-    put(button, on ? "✕" : say("present"));
-    button.title = say(on ? "leave" : "present.help");
+    put(button, on ? "✕" : phrase("present"));
+    button.title = phrase(on ? "leave" : "present.help");
     if (on) button.setAttribute("aria-label", button.title);
     else button.removeAttribute("aria-label");
   }

@@ -3,7 +3,7 @@
 // and it is open. All others, and asks that only the page can answer, go through `send`.
 //
 //   key a     ask 1 is sent                      (waiting = 1)
-//   key b, c  only `wanted` is set: the ask would be out of date before the server could read it
+//   key b, c  only `askDue` is set: the ask would be out of date before the server could read it
 //   answer 1  drawn, and ask 2 states the text as it is now, with b and c: no key is lost, none waits in a queue
 //
 // An ask may be lost with its connection, and an answer may come twice or late. Each has a number (`seq`): an answer to
@@ -20,7 +20,7 @@ export class ViewSocket {
   client = Math.random().toString(36).slice(2) + Date.now().toString(36);
   seq = 0;
   waiting = 0; // the number of the ask in flight
-  wanted = false;
+  askDue = false;
   /** Whether the ask in flight takes long, so that a newer one may replace it. */
   long = false;
   /** @type {object | null} changes that concern the page, until it has answered */
@@ -40,21 +40,21 @@ export class ViewSocket {
   askInFlight = null;
 
   /**
-   * @param {object} of
-   * @param {() => object} of.wish makes the whole wish of now
-   * @param {(data: Uint8Array) => void} of.hear takes an answer
-   * @param {(is: boolean) => void} of.late called when an answer takes too long, and when it no longer does
+   * @param {object} callbacks
+   * @param {() => object} callbacks.makeAsk makes the whole ask of this moment
+   * @param {(data: Uint8Array) => void} callbacks.takeAnswer takes an answer
+   * @param {(isLate: boolean) => void} callbacks.showDelay called when an answer takes too long, and when it no longer does
    */
-  constructor({ wish, hear, late }) {
-    this.wish = wish;
-    this.hear = hear;
-    this.late = late;
+  constructor({ makeAsk, takeAnswer, showDelay }) {
+    this.makeAsk = makeAsk;
+    this.takeAnswer = takeAnswer;
+    this.showDelay = showDelay;
   }
 
   /** Ask now, or once the answer in flight has come. */
   ask() {
-    this.wanted = true;
-    if (!this.waiting || this.long) this.go();
+    this.askDue = true;
+    if (!this.waiting || this.long) this.sendAsk();
   }
 
   /** Tell the page of changes that its other parts follow, which reruns it. @param {object} news all of them */
@@ -63,14 +63,14 @@ export class ViewSocket {
     this.ask();
   }
 
-  go() {
+  sendAsk() {
     if (!this.send) return;
-    this.wanted = false;
+    this.askDue = false;
     this.waiting = ++this.seq;
     this.wait();
-    const ask = { client: this.client, seq: this.seq, ...this.wish(), ...this.news };
+    const ask = { client: this.client, seq: this.seq, ...this.makeAsk(), ...this.news };
     // A connection delivers in order, so its late answer would come before the new ask's.
-    if (this.askInFlight) this.leave(); // the connection's answer is overdue: drop it, and ask again
+    if (this.askInFlight) this.disconnect(); // the connection's answer is overdue: drop it, and ask again
     const { socket, ready } = this;
     this.askInFlight = null;
     this.newsInFlight = this.news;
@@ -83,17 +83,17 @@ export class ViewSocket {
   wait() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      this.late(true);
-      this.go();
+      this.showDelay(true);
+      this.sendAsk();
     }, ANSWER_TIMEOUT_MS);
   }
 
   /** Forget the ask in flight and want another: a new session knows of no ask. */
-  lost() {
+  forgetAsk() {
     clearTimeout(this.timer);
-    this.late(false);
+    this.showDelay(false);
     this.waiting = 0;
-    this.wanted = true;
+    this.askDue = true;
   }
 
   /** Whether an answer is to an ask of this view. @param {Header} header */
@@ -102,75 +102,75 @@ export class ViewSocket {
   }
 
   /** Whether an answer is to this view's newest ask. @param {Header} header */
-  newest(header) {
+  isNewest(header) {
     return this.owns(header) && header.seq === this.seq;
   }
 
   /** Whether an answer is to an older ask than the one in flight. @param {Header} header */
-  outdated(header) {
+  isOutdated(header) {
     return this.owns(header) && (header.seq ?? 0) < this.waiting;
   }
 
   /** End the ask in flight, as its answer has come; ask again if wanted. An outdated answer is ignored. @param {Header} header */
-  answered(header) {
-    if (this.outdated(header)) return;
+  endAsk(header) {
+    if (this.isOutdated(header)) return;
     if (this.owns(header)) {
       clearTimeout(this.timer);
-      this.late(false);
+      this.showDelay(false);
       this.waiting = 0;
       if (this.news === this.newsInFlight) this.news = null;
     }
-    if (this.wanted && !this.waiting) this.go();
+    if (this.askDue && !this.waiting) this.sendAsk();
   }
 
   close() {
     clearTimeout(this.timer);
     this.send = this.askInFlight = null;
-    this.leave();
+    this.disconnect();
   }
 
   // ---- the connection -----------------------------------------------------------------------------
 
   /** Connect with a token, unless such a connection exists or MAX_FAILED_CONNECTIONS have failed. @param {string} token */
-  open(token) {
+  connect(token) {
     if (!this.send || this.failed === MAX_FAILED_CONNECTIONS || (this.socket && token === this.token)) return;
-    this.leave();
+    this.disconnect();
     this.token = token;
     const address = new URL(ADDRESS, window.location.origin);
     address.protocol = address.protocol.replace("http", "ws");
     const socket = new WebSocket(address, token);
     this.socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => this.socket === socket && this.opened(socket);
-    socket.onmessage = ({ data }) => this.socket === socket && this.heard(data);
+    socket.onopen = () => this.socket === socket && this.onOpen(socket);
+    socket.onmessage = ({ data }) => this.socket === socket && this.onMessage(data);
     socket.onclose = () => {
       if (this.socket !== socket) return;
       const { ready } = this;
       if (!ready) this.failed++;
-      this.leave();
+      this.disconnect();
       // If the server is down too, the next answer of the page connects again, or the timer repeats the ask.
-      if (ready && this.askInFlight) this.open(token);
+      if (ready && this.askInFlight) this.connect(token);
     };
   }
 
   /** @param {WebSocket} socket */
-  opened(socket) {
+  onOpen(socket) {
     this.ready = true;
     this.failed = 0;
     if (this.askInFlight) socket.send(JSON.stringify(this.askInFlight));
   }
 
   /** @param {string | ArrayBuffer} data */
-  heard(data) {
+  onMessage(data) {
     const { askInFlight } = this;
     this.askInFlight = null;
     // Text instead of bytes: the server leaves this ask to the page, see ASK_PAGE in view_socket.py.
-    if (typeof data !== "string") this.hear(new Uint8Array(data));
+    if (typeof data !== "string") this.takeAnswer(new Uint8Array(data));
     else if (askInFlight) this.send?.(askInFlight);
   }
 
   /** Close the connection; the ask in flight stays. */
-  leave() {
+  disconnect() {
     const { socket } = this;
     this.socket = null;
     this.ready = false;

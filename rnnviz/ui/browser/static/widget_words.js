@@ -9,7 +9,7 @@ const WATCHED = {
   attributeFilter: ATTRIBUTES,
 };
 // What the app has put into words, and a reader's file names and texts. An upload field's button is Streamlit's alone.
-const OTHERS =
+const UNTRANSLATED =
   ':not([data-testid="stFileUploader"] button *)[data-testid="stMarkdownContainer"], [data-testid="stFileChipName"], canvas, pre, script, style';
 
 /** @typedef {{ english: string, shown: string }} Translated */
@@ -29,14 +29,14 @@ const observer = new MutationObserver((records) => {
   }
 });
 
-/** Speak a language from now on. @param {string} name @param {Record<string, string>} found words by Streamlit's English ones */
-export function speak(name, found) {
+/** Speak a language from now on. @param {string} name @param {Record<string, string>} translations words by Streamlit's English ones */
+export function setLanguage(name, translations) {
   if (name === language) return;
   language = name;
-  words = new Map(Object.entries(found));
+  words = new Map(Object.entries(translations));
   patterns = [...words]
     .filter(([english]) => english.includes("{x}"))
-    .map(([english, said]) => [pattern(english), said]);
+    .map(([english, translation]) => [pattern(english), translation]);
   observer.disconnect();
   visit(document.body);
   if (words.size) observer.observe(document.body, WATCHED);
@@ -49,31 +49,31 @@ function pattern(english) {
 }
 
 /** @param {string} english */
-function translated(english) {
-  const said = words.get(english.trim());
-  if (said !== undefined) return said;
-  for (const [form, said] of patterns) {
-    const found = form.exec(english);
-    if (found) return said.replace("{x}", () => words.get(found[1]) ?? found[1]);
+function translate(english) {
+  const translation = words.get(english.trim());
+  if (translation !== undefined) return translation;
+  for (const [form, translation] of patterns) {
+    const match = form.exec(english);
+    if (match) return translation.replace("{x}", () => words.get(match[1]) ?? match[1]);
   }
   return english;
 }
 
-/** @param {Node} node @param {string} name of an attribute, or "" @param {string} now @param {(shown: string) => void} write */
-function put(node, name, now, write) {
-  const kept = before.get(node)?.[name];
-  const english = kept?.shown === now ? kept.english : now;
-  const shown = translated(english);
-  if (shown === now) return;
-  before.set(node, { ...before.get(node), [name]: { english, shown } });
-  write(shown);
+/** @param {Node} node @param {string} name of an attribute, or "" @param {string} current @param {(shown: string) => void} write */
+function replace(node, name, current, write) {
+  const record = before.get(node)?.[name];
+  const english = record?.shown === current ? record.english : current;
+  const translation = translate(english);
+  if (translation === current) return;
+  before.set(node, { ...before.get(node), [name]: { english, shown: translation } });
+  write(translation);
 }
 
 /** @param {Element} element */
 function attributes(element) {
   for (const name of ATTRIBUTES) {
-    const now = element.getAttribute(name);
-    if (now) put(element, name, now, (shown) => element.setAttribute(name, shown));
+    const current = element.getAttribute(name);
+    if (current) replace(element, name, current, (translation) => element.setAttribute(name, translation));
   }
 }
 
@@ -83,9 +83,9 @@ function visit(root) {
   for (let node = /** @type {Node | null} */ (root); node; node = walker.nextNode()) {
     const text = node;
     if (text instanceof Element) attributes(text);
-    else if (text instanceof Text && !text.parentElement?.closest(OTHERS))
-      put(text, "", text.data, (shown) => {
-        text.data = shown;
+    else if (text instanceof Text && !text.parentElement?.closest(UNTRANSLATED))
+      replace(text, "", text.data, (translation) => {
+        text.data = translation;
       });
   }
 }

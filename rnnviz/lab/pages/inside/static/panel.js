@@ -8,7 +8,7 @@ import { purge, react } from "../../../../ui/browser/static/plotly.js";
 /** @import { AboutPanel, Arrays } from "./types" */
 /** @import { View } from "./view.js" */
 
-const NEAR = 30; // pixels from the pointer to a point that it points at, at most
+const NEAR_PX = 30; // pixels from the pointer to a point that it points at, at most
 
 /** A figure from the server with its arrays filled in; matrices become lists of rows. @param {Untyped} value @param {Arrays} arrays @returns {Untyped} */
 export function filled(value, arrays) {
@@ -26,7 +26,7 @@ export class Panel {
   about;
   /** @type {Arrays} */
   arrays = {};
-  drawn = "";
+  drawnKey = "";
   /** @type {Untyped} the traces; `axes` is Plotly's computed layout, which converts values to pixels */
   data;
   /** @type {Untyped} */
@@ -52,7 +52,7 @@ export class Panel {
   }
 
   close() {
-    if (this.drawn) purge(this.plot);
+    if (this.drawnKey) purge(this.plot);
     this.element.remove();
   }
 
@@ -65,7 +65,7 @@ export class Panel {
     put(this.title, about.title);
     this.title.hidden = !about.title;
     put(this.notice, about.notice);
-    put(this.limits, about.limits ? this.board.say("misses", { what: about.limits }) : "");
+    put(this.limits, about.limits ? this.board.phrase("misses", { what: about.limits }) : "");
     this.frame.style.height = `${about.height}px`;
     this.pad.classList.toggle("bd-picks", !!about.pick);
     this.pad.setAttribute("role", "img");
@@ -84,11 +84,11 @@ export class Panel {
   /** @param {"light" | "dark"} theme @param {number} width in pixels */
   async draw(theme, width) {
     const size = { width, height: this.about.height };
-    const drawn = JSON.stringify([theme, size, this.about.figures[theme]]);
-    if (drawn === this.drawn) return; // arrays' names are digests, so equal names mean equal contents
+    const key = JSON.stringify([theme, size, this.about.figures[theme]]);
+    if (key === this.drawnKey) return; // arrays' names are digests, so equal names mean equal contents
     const { data, layout } = filled(this.about.figures[theme], this.arrays);
     this.data = data;
-    this.drawn = drawn;
+    this.drawnKey = key;
     await react(this.plot, data, Object.assign(layout, size));
     this.axes = /** @type {Untyped} */ (this.plot)._fullLayout; // private, but Plotly has no public conversion to pixels
   }
@@ -161,11 +161,11 @@ export function characterAt(axis, at, length) {
  */
 export function nearest({ x, y }, axes, left, top) {
   /** @type {[number | null, number]} */
-  let [best, near] = [null, NEAR];
+  let [best, near] = [null, NEAR_PX];
   for (let t = 0; t < x.length; t++) {
     const point = pixels(axes, x[t], y[t]);
-    const far = Math.hypot(point.left - left, point.top - top);
-    if (far < near) [best, near] = [t, far];
+    const distance = Math.hypot(point.left - left, point.top - top);
+    if (distance < near) [best, near] = [t, distance];
   }
   return best;
 }

@@ -27,9 +27,9 @@ export class Text {
     this.head = make("div", "bd-head", this.name, this.bars);
     this.flow = make("div", "bd-flow");
     this.element = make("div", "bd-text", this.head, this.flow);
-    const one = (/** @type {number} */ code) => (code === 10 && this.about.marked ? "⏎" : running(code)); // a listed passage stays on one line
+    const showCode = (/** @type {number} */ code) => (code === 10 && this.about.marked ? "⏎" : running(code)); // a listed passage stays on one line
     /** @type {ColouredText<Chunk>} */
-    this.text = new ColouredText(this.flow, {}, one);
+    this.text = new ColouredText(this.flow, {}, showCode);
     const choose = () =>
       this.about.pick !== null && board.ask({ kind: "pick", panel: "text", value: this.about.pick });
     this.flow.addEventListener("click", choose);
@@ -58,7 +58,7 @@ export class Text {
     if (about.linked || about.pick !== null) {
       flow.tabIndex = 0;
       flow.setAttribute("role", about.linked ? "region" : "button");
-      flow.setAttribute("aria-label", about.linked ? board.say("text") : about.label);
+      flow.setAttribute("aria-label", about.linked ? board.phrase("text") : about.label);
     }
     const select = (/** @type {number} */ start, /** @type {number} */ stop) => {
       getSelection()?.removeAllRanges(); // the answer marks the passage instead
@@ -69,7 +69,7 @@ export class Text {
     text.on = !about.linked ? {} : board.head.select ? { pick, point, select } : { pick, point };
     if (!other) return;
     text.begin(this.codes.length, 1);
-    text.take([{ index: 0, start: 0, codes: this.codes }]);
+    text.addChunks([{ index: 0, start: 0, codes: this.codes }]);
   }
 
   /** A symbol with its probability as a bar. @param {string} symbol @param {number} p */

@@ -4,7 +4,7 @@ import { address } from "../../../../ui/browser/static/address.js";
 import { BaseView } from "../../../../ui/browser/static/base.js";
 import { rules } from "../../../../ui/browser/static/coloured.js";
 import { find, make, put } from "../../../../ui/browser/static/dom.js";
-import { label, sayer } from "../../../../ui/browser/static/messages.js";
+import { label, makePhrase } from "../../../../ui/browser/static/messages.js";
 import { Numbers } from "../../../../ui/browser/static/number_format.js";
 import { loadPlotly } from "../../../../ui/browser/static/plotly.js";
 import { appearance, dress } from "../../../../ui/browser/static/theme.js";
@@ -12,7 +12,7 @@ import { Panel } from "./panel.js";
 import { Text } from "./text.js";
 
 /** @import { Fields } from "../../../../ui/browser/static/address.js" */
-/** @import { Say } from "../../../../ui/browser/static/messages.js" */
+/** @import { Phrase } from "../../../../ui/browser/static/messages.js" */
 /** @import { Answer, Arrays, BoardTheme } from "./types" */
 
 /** Resolves after the next paint; at once in a hidden tab, which has none. */
@@ -30,13 +30,13 @@ export class View extends BaseView {
   texts = [];
   /** @type {Map<string, Panel>} */
   panels = new Map();
-  /** @type {Say} */
-  say = (name) => name;
+  /** @type {Phrase} */
+  phrase = (name) => name;
   /** @type {Numbers} */
   numbers;
   length = 0; // of the linked text
   width = 0;
-  drawn = 0;
+  drawings = 0;
   turn = 0; // the number of the newest drawing; an older one stops
   /** @type {number | null} the chosen character */
   at = null;
@@ -55,7 +55,7 @@ export class View extends BaseView {
     root.before(this.style);
     this.sheet = find(root, "div.bd-texts");
     this.foot = find(root, "p.bd-foot");
-    this.said = find(root, "span.bd-said");
+    this.status = find(root, "span.bd-said");
     this.key = find(root, "span.bd-key");
     this.grid = find(root, "div.bd-grid");
     this.observer = new ResizeObserver(() => {
@@ -71,13 +71,13 @@ export class View extends BaseView {
     address?.leave("board", this.fields);
     this.turn++; // ends the drawing in progress
     clearTimeout(this.resizing);
-    for (const one of [...this.texts, ...this.panels.values()]) one.close();
+    for (const part of [...this.texts, ...this.panels.values()]) part.close();
     this.style.remove();
   }
 
-  /** @param {boolean} is */
-  late(is) {
-    if (is) this.said.textContent = this.say("late");
+  /** @param {boolean} isLate */
+  showDelay(isLate) {
+    if (isLate) this.status.textContent = this.phrase("late");
   }
 
   recolour() {
@@ -88,25 +88,25 @@ export class View extends BaseView {
   receive(header, arrays) {
     this.head = header;
     this.arrays = arrays;
-    if (!this.link.wanted) this.at = header.at; // else the reader has chosen another one meanwhile
-    this.say = sayer(header.words);
+    if (!this.link.askDue) this.at = header.at; // else the reader has chosen another one meanwhile
+    this.phrase = makePhrase(header.words);
     this.numbers = new Numbers(header.language);
-    label(this.root, this.say);
+    label(this.root, this.phrase);
     this.build();
     this.styled.then(() => {
       this.root.hidden = false;
       this.draw();
       this.observer?.observe(this.root);
     });
-    this.link.answered(header);
+    this.link.endAsk(header);
     this.address = header.address;
     address?.join("board", this.fields);
-    address?.touch();
+    address?.scheduleWrite();
   }
 
-  /** @param {object} wanted */
-  ask(wanted) {
-    this.link.set(wanted);
+  /** @param {object} change */
+  ask(change) {
+    this.link.set(change);
   }
 
   // ---- the reader's actions -----------------------------------------------------------------------
@@ -144,10 +144,10 @@ export class View extends BaseView {
     this.sheet.hidden = !texts.length;
     this.foot.hidden = !texts.length || (quiet && !scale);
     this.foot.classList.toggle("bd-above", quiet);
-    this.said.hidden = quiet;
-    const kept = new Set(panels.map((panel) => panel.name));
+    this.status.hidden = quiet;
+    const names = new Set(panels.map((panel) => panel.name));
     for (const [name, panel] of this.panels)
-      if (!kept.has(name)) {
+      if (!names.has(name)) {
         panel.close();
         this.panels.delete(name);
       }
@@ -155,8 +155,8 @@ export class View extends BaseView {
       const panel = this.panels.get(about.name) ?? new Panel(this);
       this.panels.set(about.name, panel);
       panel.set(about, this.arrays);
-      const here = this.grid.children[i] ?? null; // an insertion, even at the same place, costs a layout and a paint
-      if (here !== panel.element) this.grid.insertBefore(panel.element, here);
+      const sibling = this.grid.children[i] ?? null; // an insertion, even at the same place, costs a layout and a paint
+      if (sibling !== panel.element) this.grid.insertBefore(panel.element, sibling);
     });
     if (this.hover !== null && this.hover >= this.length) this.hover = null;
   }
@@ -172,11 +172,11 @@ export class View extends BaseView {
     if (!this.width) return; // in a closed section; the observer draws once it opens
     const turn = ++this.turn;
     loadPlotly().then(async (url) => {
-      if (url) this.said.textContent = this.say("missing", { url });
+      if (url) this.status.textContent = this.phrase("missing", { url });
       else await this.figures(name, turn);
       if (turn !== this.turn) return;
       this.mark();
-      this.root.dataset.drawn = String(++this.drawn);
+      this.root.dataset.drawn = String(++this.drawings);
     });
   }
 
@@ -210,21 +210,21 @@ export class View extends BaseView {
     const t = this.hover ?? this.at;
     for (const text of this.texts) text.mark(t, this.at);
     for (const panel of this.panels.values()) panel.mark(t);
-    const { texts, numbers, say } = this;
+    const { texts, numbers, phrase } = this;
     put(
-      this.said,
-      t === null ? say(this.head.select ? "idle.select" : "idle") : line(t, texts, numbers, say),
+      this.status,
+      t === null ? phrase(this.head.select ? "idle.select" : "idle") : line(t, texts, numbers, phrase),
     );
   }
 }
 
 /**
  * The line on a character: its place and its value in each linked text.
- * @param {number} t @param {Pick<Text, "about" | "character" | "value">[]} texts @param {Numbers} numbers @param {Say} say
+ * @param {number} t @param {Pick<Text, "about" | "character" | "value">[]} texts @param {Numbers} numbers @param {Phrase} phrase
  */
-export function line(t, texts, numbers, say) {
+export function line(t, texts, numbers, phrase) {
   const linked = texts.filter((text) => text.about.linked);
-  const parts = [`${say("at", { n: numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
+  const parts = [`${phrase("at", { n: numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
   for (const text of linked) {
     const value = text.value(t);
     if (value !== null) parts.push((text.about.name ? `${text.about.name} ` : "") + value);

@@ -18,10 +18,10 @@ export class Findings {
 
   /** @param {Words} words @param {Answer} head @param {Frame | null} frame @param {TrainTheme} theme @param {number | null} baseline */
   later(words, head, frame, theme, baseline) {
-    this.heat.later(() =>
-      together(words.say("heat.label"), frame ? states(words, head, frame, theme) : words.say("heat.none")),
-    );
-    this.curve.later(() => together(words.say("curve.label"), ...ends(words, head, baseline)));
+    const { phrase } = words;
+    const sight = () => (frame ? states(words, head, frame, theme) : phrase("heat.none"));
+    this.heat.later(() => together(phrase("heat.label"), sight()));
+    this.curve.later(() => together(phrase("curve.label"), ...ends(words, head, baseline)));
   }
 
   close() {
@@ -32,27 +32,29 @@ export class Findings {
 
 /** The sentence on the range of a frame's states. @param {Words} words @param {Answer} head @param {Frame} frame @param {TrainTheme} theme */
 function states(words, head, frame, theme) {
-  const [low, high] = ENDS[head.scale];
+  const [start, end] = ENDS[head.scale];
   const last = theme[head.scale].length - 1;
-  const value = (/** @type {number} */ level) => low + (level / last) * (high - low);
-  let [least, most, sum] = [last, 0, 0];
+  const value = (/** @type {number} */ level) => start + (level / last) * (end - start);
+  let [min, max, sum] = [last, 0, 0];
   for (const level of frame.states) {
-    least = Math.min(least, level);
-    most = Math.max(most, level);
+    min = Math.min(min, level);
+    max = Math.max(max, level);
     sum += Math.abs(value(level));
   }
-  const said = [value(least), value(most), sum / frame.states.length].map((v) => words.numbers.fixed(v));
-  return words.say("heat.finding", { when: words.when(frame), low: said[0], high: said[1], mean: said[2] });
+  const [low, high, mean] = [value(min), value(max), sum / frame.states.length].map((v) =>
+    words.numbers.fixed(v),
+  );
+  return words.phrase("heat.finding", { when: words.when(frame), low, high, mean });
 }
 
 /** The sentences on the newest value of each curve. @param {Words} words @param {Answer} head @param {number | null} baseline */
-function ends({ say, numbers }, head, baseline) {
+function ends({ phrase, numbers }, head, baseline) {
   return head.lines.flatMap((name) => {
     const p = name === "end" ? head.numbers.held_out : head.numbers[/** @type {"train"} */ (name)];
     if (p === null || p === undefined) return [];
     const compared = baseline !== null && name === "validation";
     const sentence = !compared ? "curve.ends" : p < baseline ? "curve.below" : "curve.above";
-    const values = { p: numbers.number(p), ngram: say("ngram"), q: numbers.number(baseline) };
-    return [say(sentence, { line: say(`line.${name}`), ...values })];
+    const values = { p: numbers.number(p), ngram: phrase("ngram"), q: numbers.number(baseline) };
+    return [phrase(sentence, { line: phrase(`line.${name}`), ...values })];
   });
 }

@@ -3,14 +3,14 @@
 /** @import { Predictions, States, Untyped } from "../../../../ui/browser/static/types" */
 /** @import { About, Answer, Frame } from "./types" */
 
-export class Frames {
+export class RunFrames {
   run = "";
   /** @type {number[]} */
   steps = [];
   /** @type {Map<number, Frame>} */
-  held = new Map();
+  snapshots = new Map();
   /** @type {Frame | null} */
-  now = null;
+  newest = null;
 
   /** Take an answer. @param {Answer} header @param {Untyped} arrays */
   apply(header, arrays) {
@@ -18,33 +18,35 @@ export class Frames {
     const run = `${header.run} ${header.born} ${header.alive}`;
     if (run !== this.run) {
       this.run = run;
-      this.held.clear();
-      this.now = null;
+      this.snapshots.clear();
+      this.newest = null;
     }
     this.steps = header.steps;
-    for (const step of [...this.held.keys()]) if (!this.steps.includes(step)) this.held.delete(step);
+    for (const step of [...this.snapshots.keys()])
+      if (!this.steps.includes(step)) this.snapshots.delete(step);
     for (const about of header.frames) {
       const frame = frameOf(about, arrays, header.symbols);
-      if (about.key === "now") this.now = frame;
-      else this.held.set(about.step, frame);
+      if (about.key === "now") this.newest = frame;
+      else this.snapshots.set(about.step, frame);
     }
-    if (!header.probe) this.now = null;
+    if (!header.probe) this.newest = null;
   }
 
   /** The number of places on the slider: the snapshots, and the newest frame if it is newer. */
   get count() {
     const last = this.steps.at(-1) ?? -1;
-    return this.steps.length + (this.now && this.now.step > last ? 1 : 0);
+    return this.steps.length + (this.newest && this.newest.step > last ? 1 : 0);
   }
 
   /** The frame at a place on the slider, or null. @param {number} place */
   at(place) {
-    if (place >= this.steps.length) return this.now;
-    return this.held.get(this.steps[place]) ?? (this.now?.step === this.steps[place] ? this.now : null);
+    if (place >= this.steps.length) return this.newest;
+    const { [place]: step } = this.steps;
+    return this.snapshots.get(step) ?? (this.newest?.step === step ? this.newest : null);
   }
 
   get missing() {
-    return this.steps.filter((step) => !this.held.has(step));
+    return this.steps.filter((step) => !this.snapshots.has(step));
   }
 }
 

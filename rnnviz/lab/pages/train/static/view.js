@@ -9,15 +9,15 @@ import { Presenting } from "../../../../ui/browser/static/present.js";
 import { dress } from "../../../../ui/browser/static/theme.js";
 import { Chart } from "./chart.js";
 import { Findings } from "./finding.js";
-import { Frames, layerOf } from "./frames.js";
+import { layerOf, RunFrames } from "./frames.js";
 import { drawSentence } from "./sentence.js";
 import { Words } from "./words.js";
 
 /** @import { Answer, Curves, Fixed, Frame, TrainTheme } from "./types" */
 
-const PACE = 170; // milliseconds of each snapshot in a replay
-const BRIEF = 10; // seconds of training; a shorter run is replayed at its end
-const TYPE = [20, 30]; // pixels of the sentence's font, at most: usual, and for a projector
+const PACE_MS = 170; // milliseconds of each snapshot in a replay
+const BRIEF_RUN_S = 10; // seconds of training; a shorter run is replayed at its end
+const FONT_PX = [20, 30]; // pixels of the sentence's font, at most: usual, and for a projector
 
 /** @type {Map<string, Fixed>} unchanging parts by digest, kept for a remounted view */
 const fixedParts = new Map();
@@ -25,7 +25,7 @@ const fixedParts = new Map();
 let begun = 0; // the number of the last start shown: a remounted view doesn't scroll there again
 
 export class View extends BaseView {
-  frames = new Frames();
+  frames = new RunFrames();
   /** @type {Answer} */
   head;
   /** @type {Curves} */
@@ -43,9 +43,9 @@ export class View extends BaseView {
   /** @type {string[]} the characters of the sentence to watch */
   list = [];
   /** @type {Frame | null} the frame shown, or the last one */
-  shown = null;
+  frameShown = null;
   digest = "";
-  drawn = "";
+  drawnKey = "";
   layer = 0;
   /** @type {number | null} the slider's place; null: always the newest frame */
   place = null;
@@ -77,18 +77,18 @@ export class View extends BaseView {
   receive(header, arrays) {
     if (header.static) fixedParts.set(header.digest, header.static);
     const fixed = fixedParts.get(header.digest);
-    if (fixed) this.take(header, arrays, fixed);
+    if (fixed) this.applyAnswer(header, arrays, fixed);
     else {
-      this.link.wanted = true; // the answer lacks words and colours: ask for them
+      this.link.askDue = true; // the answer lacks words and colours: ask for them
       clearTimeout(this.again);
       // An ask is lost while the page is being built, and a waiting run sends no new answer: ask once more.
-      this.again = setTimeout(() => !this.fixed && this.link.go(), 2000);
+      this.again = setTimeout(() => !this.fixed && this.link.sendAsk(), 2000);
     }
-    this.link.answered(header);
+    this.link.endAsk(header);
   }
 
   /** @param {Answer} header @param {Curves} arrays @param {Fixed} fixed */
-  take(header, arrays, fixed) {
+  applyAnswer(header, arrays, fixed) {
     const changed = header.run !== this.head?.run || header.born !== this.head.born;
     const ended = !changed && this.head.alive && !header.alive;
     const resumed = !changed && !this.head.alive && header.alive;
@@ -102,10 +102,11 @@ export class View extends BaseView {
     this.digest = header.digest;
     if (changed) this.meet();
     else {
-      if (ended || resumed) this.shown = null; // its units are not those shown from now on
+      if (ended || resumed) this.frameShown = null; // its units are not those shown from now on
       if (resumed) this.follow();
       // A run too brief to follow is replayed at a slower pace.
-      if (ended && header.seconds < BRIEF && !still()) Object.assign(this, { place: 0, wantsPlay: true });
+      if (ended && header.seconds < BRIEF_RUN_S && !still())
+        Object.assign(this, { place: 0, wantsPlay: true });
     }
     if (started) this.begin();
     // Snapshots that an answer to our own ask lacks can't be read: asking again at once would never end.
@@ -118,7 +119,7 @@ export class View extends BaseView {
   meet() {
     const { head } = this;
     this.follow();
-    this.hover = this.shown = null;
+    this.hover = this.frameShown = null;
     this.wantsPlay = !head.alive && head.steps.length > 2 && !still();
     if (this.wantsPlay) this.place = 0;
   }
@@ -137,9 +138,9 @@ export class View extends BaseView {
     if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.link.ask();
   }
 
-  wish() {
+  makeAsk() {
     const digest = fixedParts.has(this.digest) ? this.digest : "";
-    return { run: this.head?.run ?? "", static: digest, held: [...this.frames.held.keys()] };
+    return { run: this.head?.run ?? "", static: digest, held: [...this.frames.snapshots.keys()] };
   }
 
   build() {
@@ -174,8 +175,8 @@ export class View extends BaseView {
       });
     }
     this.words = new Words(root, this.fixed);
-    this.presenting?.name(this.words.say);
-    this.next = new PredictionBars(root, this.words.say, this.words.numbers);
+    this.presenting?.setWords(this.words.phrase);
+    this.next = new PredictionBars(root, this.words.phrase, this.words.numbers);
     this.dress();
   }
 
@@ -196,7 +197,7 @@ export class View extends BaseView {
   play() {
     this.wantsPlay = false;
     clearInterval(this.timer);
-    this.timer = setInterval(() => this.tick(), PACE);
+    this.timer = setInterval(() => this.tick(), PACE_MS);
   }
 
   /** Show the newest frame from now on. */
@@ -247,9 +248,9 @@ export class View extends BaseView {
     if (!chart || !steps || !slider || !button || root.hidden) return;
     words.draw(head, frames);
     const place = this.place ?? frames.count - 1;
-    const wanted = frames.at(place);
-    const frame = wanted ?? this.shown ?? frames.now;
-    if (wanted) this.shown = wanted;
+    const frameAtPlace = frames.at(place);
+    const frame = frameAtPlace ?? this.frameShown ?? frames.newest;
+    if (frameAtPlace) this.frameShown = frameAtPlace;
     slider.max = String(Math.max(0, frames.count - 1));
     slider.value = String(place);
     slider.disabled = button.disabled = frames.count < 2;
@@ -259,15 +260,15 @@ export class View extends BaseView {
     this.picture(frame);
     const details = find(root, "details.rt-details");
     details.hidden = !this.curves.norm.some(Number.isFinite); // replays have no gradient norms
-    const drawn = [head.drawn, this.digest, this.theme.name].join();
-    if (window.Plotly && (drawn !== this.drawn || resized)) {
-      this.drawn = drawn;
+    const key = [head.drawn, this.digest, this.theme.name].join();
+    if (window.Plotly && (key !== this.drawnKey || resized)) {
+      this.drawnKey = key;
       chart.draw(this.theme.curve, this.curves, this.presenting?.on);
       if (details.open) steps.draw(this.theme.details, this.curves);
     }
     this.findings?.later(words, head, frame, this.theme, this.fixed.baseline);
     const past = this.place !== null && place < frames.count - 1;
-    for (const one of [chart, steps]) one.point(frame && past ? frame.characters : null);
+    for (const plot of [chart, steps]) plot.point(frame && past ? frame.characters : null);
     const step = frame ? frame.step : "";
     const { run, state, drawn: events } = head;
     for (const [name, value] of Object.entries({ step, run, state, playing, events }))
@@ -282,18 +283,18 @@ export class View extends BaseView {
     if (!frame || !heat) return;
     this.layer = Math.min(this.layer, head.rows.length - 1);
     this.words.units(head.rows, this.layer);
-    const shown = layerOf(frame, this.layer);
+    const layerData = layerOf(frame, this.layer);
     this.list = Array.from(head.probe);
-    const type = TYPE[Number(this.presenting?.on)];
+    const type = FONT_PX[Number(this.presenting?.on)];
     const sentence = find(root, "div.rt-sentence");
     drawSentence(sentence, this.list, frame, this.theme.surprisal, this.fixed.surprisalFull, type);
     const { clientWidth: width, clientHeight: height } = find(root, "div.rt-rows");
     if (width < 20 || height < 20) return;
-    this.layerShown = shown;
-    const columns = shown.length;
-    const rows = { from: 0, count: shown.units };
+    this.layerShown = layerData;
+    const columns = layerData.length;
+    const rows = { from: 0, count: layerData.units };
     const view = { first: 0, last: columns, columns, rows, width, height, strip: 0 };
-    heat.draw(shown, view, this.theme[head.scale], this.theme.background);
+    heat.draw(layerData, view, this.theme[head.scale], this.theme.background);
     this.cursor();
   }
 

@@ -6,11 +6,11 @@ import { find } from "../../../browser/static/dom.js";
 import { Notes } from "./notes.js";
 
 /** @import { Fields } from "../../../browser/static/address.js" */
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const LONGEST = 2000; // characters of a text in an address, as in rnnviz/ui/shell/address.py
+const MAX_TEXT_CHARS = 2000; // characters of a text in an address, as in rnnviz/ui/shell/address.py
 
 export class Bookmark {
   /** @type {string | undefined} the model's opening text, which the address omits */
@@ -18,11 +18,11 @@ export class Bookmark {
   /** @type {Example | null} the example in view */
   example = null;
   model = ""; // the model that reads the text next; "" for the present one
-  /** @type {Say} */
-  say;
+  /** @type {Phrase} */
+  phrase;
   /** @type {Notes} */
   notes;
-  fields = () => this.tell();
+  fields = () => this.listFields();
 
   /** @param {View} view */
   constructor(view) {
@@ -31,7 +31,7 @@ export class Bookmark {
   }
 
   /** The view's values for the address. @returns {Fields} */
-  tell() {
+  listFields() {
     const { view, opening } = this;
     const { editor, figure, pin, why, unit } = view;
     const { first } = view.store.fixed;
@@ -42,8 +42,8 @@ export class Bookmark {
       view[name] === usual[name] ? null : String(view[name]);
     return {
       ...(this.model && { model: this.model }),
-      text: text === opening ? null : points.slice(0, LONGEST).join(""),
-      of: points.length > LONGEST ? String(points.length) : null,
+      text: text === opening ? null : points.slice(0, MAX_TEXT_CHARS).join(""),
+      of: points.length > MAX_TEXT_CHARS ? String(points.length) : null,
       at: editor.caret === points.length ? null : String(editor.caret),
       pin: number(pin),
       why: why ? "1" : null,
@@ -59,9 +59,9 @@ export class Bookmark {
     };
   }
 
-  /** Set the words, in the session's language. @param {Say} say */
-  speak(say) {
-    this.say = say;
+  /** Set the words, in the session's language. @param {Phrase} phrase */
+  setWords(phrase) {
+    this.phrase = phrase;
     this.notes = new Notes(this.view.root, this.view.onResize);
   }
 
@@ -69,12 +69,12 @@ export class Bookmark {
    * Restore the view after a rerun of the page or a remount of this view, by the address and within the model's limits.
    * @param {boolean} moved whether the session is new: for it, this page's own address counts as an arrival
    */
-  meet(moved) {
+  restoreView(moved) {
     const { view } = this;
     const { store } = view;
     this.opening = store.head.opening;
     this.model = "";
-    if (store.head.arrival && !moved) this.arrive(store.head.arrival);
+    if (store.head.arrival && !moved) this.applyArrival(store.head.arrival);
     const { quantities, layers, units } = store.fixed;
     if (!(view.quantity in quantities)) view.quantity = "hidden";
     view.layer = Math.min(view.layer, layers - 1);
@@ -82,13 +82,13 @@ export class Bookmark {
     const { quantity, layer, order, unit, start } = store.head;
     view.start = Math.max(start, store.stop - view.columns);
     const compares = view.memoryless && store.fixed.memoryless !== null;
-    const kept = [view.quantity, view.layer, view.order, view.unit, compares];
-    if (kept.join() !== [quantity, layer, order, unit, store.others !== null].join() || view.why)
-      view.link.wanted = true;
+    const choices = [view.quantity, view.layer, view.order, view.unit, compares];
+    if (choices.join() !== [quantity, layer, order, unit, store.memorylessRows !== null].join() || view.why)
+      view.link.askDue = true;
   }
 
   /** Restore the view of an address; the text is in place already. @param {Arrival} arrival */
-  arrive({ caret, pin, why, rows, wrong, cut, ...looks }) {
+  applyArrival({ caret, pin, why, rows, wrong, cut, ...looks }) {
     const { view } = this;
     const { editor, store } = view;
     Object.assign(view, looks);
@@ -100,32 +100,32 @@ export class Bookmark {
     const unit = toUnit(text, Math.min(caret ?? points.length, points.length), astral);
     editor.area.setSelectionRange(unit, unit);
     editor.lastCaret = editor.caret;
-    const shown = rows < store.fixed.units ? rows : 0;
-    view.figure.zoomTo(shown, view.unit === null ? 0 : store.row(view.unit));
-    find(view.root, "select.rv-zoom").value = String(shown);
-    this.notes.tell("wrong", wrong);
-    const [most, n] = [LONGEST, cut ?? 0].map((count) => view.numbers.whole(count));
-    this.notes.tell("cut", cut === null ? "" : this.say("address.cut", { most, n }));
+    const rowCount = rows < store.fixed.units ? rows : 0;
+    view.figure.zoomTo(rowCount, view.unit === null ? 0 : store.row(view.unit));
+    find(view.root, "select.rv-zoom").value = String(rowCount);
+    this.notes.show("wrong", wrong);
+    const [limit, n] = [MAX_TEXT_CHARS, cut ?? 0].map((count) => view.numbers.whole(count));
+    this.notes.show("cut", cut === null ? "" : this.phrase("address.cut", { most: limit, n }));
   }
 
   /** Note a change. Each keystroke calls this, so the address's values are only made at the write. */
-  touch() {
-    address?.touch();
-    const { notes, say } = this;
+  noteChange() {
+    address?.scheduleWrite();
+    const { notes, phrase } = this;
     const { editor, numbers } = this.view;
-    const long = editor.points.length > LONGEST;
-    notes.tell("long", long ? say("address.long", { most: numbers.whole(LONGEST) }) : "");
+    const long = editor.points.length > MAX_TEXT_CHARS;
+    notes.show("long", long ? phrase("address.long", { most: numbers.whole(MAX_TEXT_CHARS) }) : "");
   }
 
   /**
    * Make a change that begins a new entry of the browser's history.
    * @param {string} model the model that reads the text next, "" for the same @param {() => void} change
    */
-  turn(model, change) {
-    address?.turn();
+  changeInNewEntry(model, change) {
+    address?.beginEntry();
     this.model = model;
-    this.notes.tell("wrong", "");
-    this.notes.tell("cut", "");
+    this.notes.show("wrong", "");
+    this.notes.show("cut", "");
     change();
     address?.write();
   }

@@ -4,27 +4,27 @@
 import { button, find, make, put, still } from "../../../browser/static/dom.js";
 import { digit } from "../../../browser/static/prediction_bars.js";
 
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { View } from "./view.js" */
 
-const WAYS = 3;
-const PACE = 60; // milliseconds from one character of a replay to the next
+const CHOICES = 3;
+const PACE_MS = 60; // milliseconds from one character of a replay to the next
 
 export class Continuation {
   queue = ""; // the text still to be written
   appending = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
-  wanted = 0; // continuations asked for
+  askedCount = 0; // continuations asked for
   at = 0; // the character where they begin
   runs = 0; // continuations written so far, which number the undo steps
   keyed = false; // whether a key asked for them, not a pointer
   replaying = false;
 
-  /** @param {View} view @param {Say} say */
-  constructor(view, say) {
+  /** @param {View} view @param {Phrase} phrase */
+  constructor(view, phrase) {
     this.view = view;
-    this.say = say;
+    this.phrase = phrase;
     const { root } = view;
     this.button = find(root, "button.rv-write");
     this.branch = find(root, "button.rv-branch");
@@ -32,7 +32,7 @@ export class Continuation {
     this.list = find(root, "ol.rv-ways-list");
     for (const button of [this.button, this.branch]) button.onmousedown = (event) => event.preventDefault();
     this.button.onclick = (event) => (this.busy ? this.stop() : this.begin(1, event));
-    this.branch.onclick = (event) => (this.panel.hidden ? this.begin(WAYS, event) : this.stop());
+    this.branch.onclick = (event) => (this.panel.hidden ? this.begin(CHOICES, event) : this.stop());
     this.again = find(root, "button.rv-replay");
     this.again.onclick = () => (this.replaying ? this.stop() : this.replay());
     find(root, "button.rv-ways-close").onclick = () => this.stop();
@@ -47,14 +47,14 @@ export class Continuation {
   /** Write a symbol at the place of the prediction bars. @param {number} id */
   symbol(id) {
     const { view } = this;
-    const { editor, drawn, store, told, readout } = view;
+    const { editor, characters, store, barsPlace, readout } = view;
     view.pin = null;
-    editor.write(store.symbol(id), editor.points === drawn ? told : editor.caret);
-    readout.wrote(store.symbol(id));
+    editor.write(store.symbol(id), editor.points === characters ? barsPlace : editor.caret);
+    readout.announceWritten(store.symbol(id));
   }
 
   get busy() {
-    return this.queue !== "" || this.wanted === 1;
+    return this.queue !== "" || this.askedCount === 1;
   }
 
   /** @param {number} count @param {MouseEvent} event */
@@ -64,27 +64,27 @@ export class Continuation {
     // After a mouse click, typing goes on in the text; on a touch screen the focus would open the keyboard.
     if (!this.keyed && /** @type {PointerEvent} */ (event).pointerType === "mouse") this.view.editor.focus();
     this.at = this.view.editor.caret;
-    this.wanted = count;
-    if (count === 1) put(this.button, this.say("writing"));
+    this.askedCount = count;
+    if (count === 1) put(this.button, this.phrase("writing"));
     this.view.link.ask();
   }
 
   /** Take the continuations of an answer. @param {string[]} texts */
-  take(texts) {
-    const { wanted } = this;
-    this.wanted = 0;
-    if (!wanted) return; // the reader has typed meanwhile
+  takeTexts(texts) {
+    const { askedCount: count } = this;
+    this.askedCount = 0;
+    if (!count) return; // the reader has typed meanwhile
     if (!texts.length) this.stop();
-    else if (wanted > 1) this.offer(texts);
-    else this.begun(texts[0]);
+    else if (count > 1) this.offer(texts);
+    else this.beginWriting(texts[0]);
   }
 
   /** @param {string} text */
-  begun(text) {
+  beginWriting(text) {
     this.runs++;
     this.queue = text;
-    if (!still()) return this.keep();
-    this.put(text);
+    if (!still()) return this.writeNext();
+    this.insert(text);
     this.stop();
   }
 
@@ -100,27 +100,27 @@ export class Continuation {
     this.at = 0;
     this.replaying = true;
     this.queue = text;
-    put(this.again, this.say("writing"));
+    put(this.again, this.phrase("writing"));
     this.view.pin = null;
   }
 
   /** Write the next character, once the answer to the one before is on the screen. */
-  keep() {
+  writeNext() {
     if (!this.queue || this.view.link.waiting) return;
-    if (!this.replaying) return this.next();
+    if (!this.replaying) return this.writeCharacter();
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.replaying && this.next(), PACE);
+    this.timer = setTimeout(() => this.replaying && this.writeCharacter(), PACE_MS);
   }
 
-  next() {
+  writeCharacter() {
     const [next] = this.queue;
     this.queue = this.queue.slice(next.length);
-    this.put(next);
+    this.insert(next);
     if (!this.queue) this.stop();
   }
 
   /** @param {string} text */
-  put(text) {
+  insert(text) {
     this.appending = true;
     this.view.editor.write(text, this.at, this.replaying ? "" : `run ${this.runs}`);
     this.appending = false;
@@ -154,7 +154,7 @@ export class Continuation {
   pick(text) {
     const inside = this.panel.matches(":focus-within");
     this.runs++;
-    this.put(text);
+    this.insert(text);
     this.stop();
     if (inside) this.view.editor.focus();
   }
@@ -164,12 +164,12 @@ export class Continuation {
     if (this.panel.matches(":focus-within")) this.branch.focus();
     const { queue, replaying } = this;
     this.queue = "";
-    if (replaying && queue) this.put(queue); // a stopped replay restores the whole text
+    if (replaying && queue) this.insert(queue); // a stopped replay restores the whole text
     this.replaying = false;
-    put(this.again, this.say("replay"));
-    this.wanted = 0;
+    put(this.again, this.phrase("replay"));
+    this.askedCount = 0;
     this.panel.hidden = true;
     this.branch.ariaExpanded = "false";
-    put(this.button, this.say("write"));
+    put(this.button, this.phrase("write"));
   }
 }

@@ -7,20 +7,20 @@ import { label } from "../../../browser/static/messages.js";
 import { Advice } from "./advice.js";
 import { NETWORK } from "./history.js";
 
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Store } from "./store.js" */
 /** @import { Example, Fixed, Scale } from "./types" */
 /** @import { View } from "./view.js" */
 
-const ROWS = [64, 24]; // numbers of rows to zoom to
-const LEAD = 1.05; // the least ratio of two perplexities for a sentence: a smaller one flips with every key
+const ROW_COUNTS = [64, 24]; // numbers of rows to zoom to
+const MIN_LEAD = 1.05; // the least ratio of two perplexities for a sentence: a smaller one flips with every key
 
 export class Controls {
   /** @type {Record<string, string>} */
-  keyed = {};
+  drawnKeys = {};
   /** @type {{ button: HTMLButtonElement, is: () => boolean }[]} the choices of the text's colour, except "any unit" */
-  tinting = [];
+  colourChoices = [];
   /** @type {HTMLButtonElement} */
   any;
   /** @type {HTMLButtonElement} */
@@ -28,35 +28,35 @@ export class Controls {
   /** @type {HTMLElement} */
   caption;
 
-  /** @param {View} view @param {Say} say */
-  constructor(view, say) {
+  /** @param {View} view @param {Phrase} phrase */
+  constructor(view, phrase) {
     this.view = view;
-    this.say = say;
+    this.phrase = phrase;
     const { fixed } = view.store;
     /** @type {HTMLElement} */
     const root = view.root;
     this.root = root;
-    label(root, say);
-    find(root, "textarea.rv-text").placeholder = say("placeholder");
-    this.advice = new Advice(view, say);
+    label(root, phrase);
+    find(root, "textarea.rv-text").placeholder = phrase("placeholder");
+    this.advice = new Advice(view, phrase);
     find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(example)));
-    const quantities = Object.keys(fixed.quantities).map((name) => [name, say(`quantity.${name}`)]);
+    const quantities = Object.keys(fixed.quantities).map((name) => [name, phrase(`quantity.${name}`)]);
     this.choose("quantity", quantities, (quantity) => view.choose({ quantity }));
-    const layers = Array.from({ length: fixed.layers }, (_, n) => [n, say("layer.n", { n })]);
+    const layers = Array.from({ length: fixed.layers }, (_, n) => [n, phrase("layer.n", { n })]);
     this.choose("layer", layers, (layer) => view.choose({ layer: Number(layer) }));
     find(root, "label.rv-layers").hidden = fixed.layers === 1;
     const some = fixed.few < fixed.units;
     const orders = [
-      ["steady", say(some ? "order.steady" : "order.slow", { n: fixed.few })],
-      ["alike", say("order.alike")],
-      ["index", say("order.index")],
+      ["steady", phrase(some ? "order.steady" : "order.slow", { n: fixed.few })],
+      ["alike", phrase("order.alike")],
+      ["index", phrase("order.index")],
     ];
     this.choose("order", orders, (order) => this.order(order));
     this.all = find(root, "button.rv-all");
     this.all.hidden = !some;
     this.all.onclick = () => this.order(view.order === "steady" ? "alike" : "steady");
-    const fewer = ROWS.filter((count) => count < fixed.units).map((count) => [count, String(count)]);
-    const zooms = [[0, say("zoom.all", { n: fixed.units })], ...fewer];
+    const fewer = ROW_COUNTS.filter((count) => count < fixed.units).map((count) => [count, String(count)]);
+    const zooms = [[0, phrase("zoom.all", { n: fixed.units })], ...fewer];
     this.choose("zoom", zooms, (count) => view.zoom(Number(count)));
     view.figure.zoomTo(0, 0);
     this.fold = find(root, "button.rv-fold");
@@ -73,8 +73,8 @@ export class Controls {
     this.memoryless = find(root, "input.rv-memoryless");
     this.memoryless.onchange = () => view.choose({ memoryless: this.memoryless.checked });
     find(root, "div.rv-beside").hidden = !fixed.memoryless;
-    find(root, "div.rv-beside label").title = say("memoryless.help", { name: fixed.memoryless });
-    this.legend(fixed);
+    find(root, "div.rv-beside label").title = phrase("memoryless.help", { name: fixed.memoryless });
+    this.buildLegend(fixed);
   }
 
   /** @param {string} text @param {string} title @param {() => void} act */
@@ -86,7 +86,7 @@ export class Controls {
   chip(example) {
     const { model, name } = example;
     const { titles } = this.view.store.fixed;
-    const title = model ? this.say("examples.turn", { name: titles[model] ?? model }) : "";
+    const title = model ? this.phrase("examples.turn", { name: titles[model] ?? model }) : "";
     return this.button(name, title, () => this.advice.show(example));
   }
 
@@ -99,67 +99,67 @@ export class Controls {
 
   /** Make the choice of the text's colour: named units, surprisal, any unit, and "why". @param {Fixed} fixed */
   colours({ named }) {
-    const { view, say } = this;
-    this.tinting = [
+    const { view, phrase } = this;
+    this.colourChoices = [
       ...named.map(({ name, about, quantity, layer, unit }) => ({
         button: this.button(name, about, () => view.choose({ quantity, layer, unit })),
         is: () => view.unit === unit && view.quantity === quantity && view.layer === layer,
       })),
       {
-        button: this.button(say("colour.surprisal"), say("caption.surprisal"), () =>
+        button: this.button(phrase("colour.surprisal"), phrase("caption.surprisal"), () =>
           view.choose({ unit: null }),
         ),
         is: () => view.unit === null,
       },
     ];
-    this.reason = this.button(say("why"), say("why.help"), () => {
-      const { pin, here, store, why } = view;
-      if (store.length) view.wonder(why ? null : (pin ?? Math.max(0, here - 1)));
+    this.reason = this.button(phrase("why"), phrase("why.help"), () => {
+      const { pin, caretPlace, store, why } = view;
+      if (store.length) view.askWhy(why ? null : (pin ?? Math.max(0, caretPlace - 1)));
     });
-    this.any = this.button(say("colour.any"), say("colour.any.help"), () =>
+    this.any = this.button(phrase("colour.any"), phrase("colour.any.help"), () =>
       view.choose({ unit: view.store.unitAt(view.store.named.length) }),
     );
     this.caption = find(this.root, "p.rv-caption");
     find(this.root, "div.rv-colours").replaceChildren(
-      ...this.tinting.map(({ button }) => button),
+      ...this.colourChoices.map(({ button }) => button),
       this.any,
       this.reason,
     );
   }
 
   /** The equation of the unit's step at the pin, in numbers, and a link to the unit on Inside. @param {Store} store */
-  step({ head, fixed }) {
-    const { view, say } = this;
+  stepCaption({ head, fixed }) {
+    const { view, phrase } = this;
     const { pin, unit, numbers } = view;
     const { step } = head;
     if (!step || pin === null) return null;
-    const formula = say(`step.${fixed.cell}`, terms(step, numbers));
-    const said = say("step", { n: unit, c: visible(view.drawn[pin] ?? ""), formula });
-    const link = make("a", "", say("step.link"));
+    const formula = phrase(`step.${fixed.cell}`, terms(step, numbers));
+    const sentence = phrase("step", { n: unit, c: visible(view.characters[pin] ?? ""), formula });
+    const link = make("a", "", phrase("step.link"));
     const to = new URL("inside", document.baseURI);
     const query = { model: fixed.model, part: "units", unit, layer: head.layer, quantity: head.quantity };
     for (const [name, value] of Object.entries(query)) to.searchParams.set(name, String(value));
     link.href = to.href;
-    return [said, ...(link.textContent ? [make("br"), link] : [])];
+    return [sentence, ...(link.textContent ? [make("br"), link] : [])];
   }
 
   /** Show which choice colours the text, with its caption. */
-  tell() {
-    const { view, say } = this;
+  showColouring() {
+    const { view, phrase } = this;
     const { named, unnamed, layers, units } = view.store.fixed;
-    const at = view.why ? this.tinting.length : this.tinting.findIndex(({ is }) => is());
+    const at = view.why ? this.colourChoices.length : this.colourChoices.findIndex(({ is }) => is());
     this.reason.ariaPressed = String(view.why);
-    for (const [i, { button }] of this.tinting.entries()) button.ariaPressed = String(i === at);
+    for (const [i, { button }] of this.colourChoices.entries()) button.ariaPressed = String(i === at);
     this.any.ariaPressed = String(at < 0);
-    put(this.any, at < 0 ? say("colour.unit", { n: view.unit }) : say("colour.any"));
+    put(this.any, at < 0 ? phrase("colour.unit", { n: view.unit }) : phrase("colour.any"));
     const count = view.numbers.whole(layers * units);
     const other =
       at < 0
-        ? say("caption.unit", { n: view.unit, units: count })
-        : together(say("caption.surprisal"), unnamed);
-    const step = this.step(view.store);
+        ? phrase("caption.unit", { n: view.unit, units: count })
+        : together(phrase("caption.surprisal"), unnamed);
+    const step = this.stepCaption(view.store);
     const { textContent: before } = this.caption;
-    if (view.why) put(this.caption, because(view.store, view.drawn, view.numbers, say));
+    if (view.why) put(this.caption, whySentence(view.store, view.characters, view.numbers, phrase));
     else if (step) this.caption.replaceChildren(...step);
     else put(this.caption, named[at]?.caption ?? other);
     if (this.caption.textContent !== before) this.view.resized(); // the number of lines may have changed
@@ -173,14 +173,14 @@ export class Controls {
   }
 
   /** Make the legend of the perplexity lines. @param {Fixed} fixed */
-  legend({ ngram, memoryless }) {
+  buildLegend({ ngram, memoryless }) {
     put(this.counting, "");
-    const { say } = this;
+    const { phrase } = this;
     const entries = [
-      ["model", say("line.model")],
-      ...(memoryless ? [["memoryless", say("line.memoryless")]] : []),
+      ["model", phrase("line.model")],
+      ...(memoryless ? [["memoryless", phrase("line.memoryless")]] : []),
       ...(ngram ? [["ngram", ngram]] : []),
-      ["uniform", say("line.uniform")],
+      ["uniform", phrase("line.uniform")],
     ];
     find(this.root, "span.rv-legend").replaceChildren(
       ...entries.map(([name, text]) => {
@@ -192,7 +192,7 @@ export class Controls {
 
   /** @param {Store} store @param {number} first the window's first character */
   draw(store, first) {
-    const { view, say, root } = this;
+    const { view, phrase, root } = this;
     this.advice.draw();
     const { head, fixed } = store;
     for (const name of /** @type {const} */ (["quantity", "layer", "order"])) {
@@ -200,42 +200,42 @@ export class Controls {
       // Even an equal value costs milliseconds to set, at every keystroke.
       if (select.value !== String(view[name])) select.value = String(view[name]);
     }
-    find(root, "span.rv-by").hidden = !view.editor.by.includes(NETWORK);
-    this.tell();
+    find(root, "span.rv-by").hidden = !view.editor.writers.includes(NETWORK);
+    this.showColouring();
     const steady = head.order === "steady";
-    find(root, "label.rv-zooms").hidden = steady || fixed.units <= Math.min(...ROWS);
-    put(this.all, say(steady ? "rows.all" : "rows.few", { n: steady ? fixed.units : fixed.few }));
+    find(root, "label.rv-zooms").hidden = steady || fixed.units <= Math.min(...ROW_COUNTS);
+    put(this.all, phrase(steady ? "rows.all" : "rows.few", { n: steady ? fixed.units : fixed.few }));
     const [name, , notice] = find(root, "div.rv-title-states").children;
-    put(name, say(`quantity.${head.quantity}`));
+    put(name, phrase(`quantity.${head.quantity}`));
     const forgetful = fixed.cell === "mlp" && head.quantity === "hidden";
-    const held = steady && ["hidden", "cell"].includes(head.quantity);
-    put(this.fold, say(view.figure.folded ? "unfold" : "fold"));
+    const steadyStates = steady && ["hidden", "cell"].includes(head.quantity);
+    put(this.fold, phrase(view.figure.folded ? "unfold" : "fold"));
     const scale = fixed.quantities[head.quantity];
     const { kind } = scale;
-    put(notice, say(forgetful ? "notice.mlp" : `notice.${held ? kind : head.quantity}`));
+    put(notice, phrase(forgetful ? "notice.mlp" : `notice.${steadyStates ? kind : head.quantity}`));
     // Cell states, and a single unit behind the text, are scaled by their own reach.
-    const ends = (/** @type {boolean} */ own) => scaleEnds(scale, own, view.numbers, say);
+    const ends = (/** @type {boolean} */ perUnit) => scaleEnds(scale, perUnit, view.numbers, phrase);
     this.drawKey("states", kind, ...ends(head.quantity === "cell"));
     // Beyond a scale's end its strongest colour stays, so the ends say that there may be more.
-    const full = (/** @type {string} */ side) => say("bits.n", { n: side + fixed.reasonFull });
+    const full = (/** @type {string} */ side) => phrase("bits.n", { n: side + fixed.reasonFull });
     if (view.why) this.drawKey("tint", "reason", full("≤ −"), full("≥ "));
     else if (view.unit !== null) this.drawKey("tint", kind, ...ends(scale.low < 0));
-    else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: `≥ ${fixed.surprisalFull}` }));
+    else this.drawKey("tint", "surprisal", "0", phrase("bits.n", { n: `≥ ${fixed.surprisalFull}` }));
     const t = store.length - 1;
     const { numbers } = view;
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
     put(this.values.model, at(store.predicted.perplexity(t)));
-    const compared = store.others !== null;
-    const turned = root.classList.contains("rv-comparing") !== compared;
+    const compared = store.memorylessRows !== null;
+    const compareChanged = root.classList.contains("rv-comparing") !== compared;
     root.classList.toggle("rv-comparing", compared);
     this.memoryless.checked = view.memoryless;
     if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
     if (this.values.ngram) {
       put(this.values.ngram, at(store.counted.perplexity(t)));
-      put(this.counting, besideCounts(store, say));
+      put(this.counting, besideCounts(store, phrase));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
-    if (turned) view.laidOut(); // the legend has one more line, or one fewer
+    if (compareChanged) view.relayout(); // the legend has one more line, or one fewer
     const movable = store.length > view.columns;
     find(root, "div.rv-scrub").classList.toggle("rv-idle", !movable);
     this.range.disabled = !movable;
@@ -244,7 +244,8 @@ export class Controls {
     this.range.max = String(store.length - view.columns);
     const { activeElement } = /** @type {ShadowRoot} */ (root.getRootNode());
     if (activeElement !== this.range) this.range.value = String(first);
-    put(find(root, "span.rv-where"), say("window.of", inSight(first, view.columns, store.length, numbers)));
+    const sight = numbers.window(first, first + view.columns, store.length);
+    put(find(root, "span.rv-where"), phrase("window.of", sight));
   }
 
   /**
@@ -255,8 +256,8 @@ export class Controls {
   drawKey(where, kind, low, high) {
     const { theme } = this.view;
     const mark = [theme.name, kind, low, high].join(" ");
-    if (this.keyed[where] === mark) return;
-    this.keyed[where] = mark;
+    if (this.drawnKeys[where] === mark) return;
+    this.drawnKeys[where] = mark;
     const bar = make("i");
     bar.style.background = `linear-gradient(to right, ${stops(theme[kind]).join(", ")})`;
     find(this.root, `span.rv-key-${where}`).replaceChildren(low, bar, high);
@@ -265,28 +266,28 @@ export class Controls {
   // ---- messages -------------------------------------------------------------------------------------
 
   /** Show that the text exceeds its limit. @param {number} count characters that were left out */
-  beyond(count) {
+  showLimit(count) {
     this.limit.hidden = count === 0;
     if (count === 0) return;
     const n = this.view.numbers.whole(this.view.store.fixed.limit);
-    const [before, after] = this.say("limit", { n }).split("{link}");
-    const link = make("a", "", this.say("limit.link"));
+    const [before, after] = this.phrase("limit", { n }).split("{link}");
+    const link = make("a", "", this.phrase("limit.link"));
     link.href = new URL("perplexity", document.baseURI).href;
     this.limit.replaceChildren(before, link.textContent ? link : "", after ?? "");
     this.view.resized();
   }
 
   /** Show that Plotly could not be loaded. @param {string} url its address */
-  missing(url) {
+  showMissingPlotly(url) {
     this.limit.hidden = false;
-    put(this.limit, this.say("plotly.missing", { url }));
+    put(this.limit, this.phrase("plotly.missing", { url }));
   }
 
-  /** @param {boolean} is */
-  late(is) {
-    this.root.classList.toggle("rv-late", is);
-    const waiting = this.say("waiting");
-    if (is) {
+  /** @param {boolean} isLate */
+  showDelay(isLate) {
+    this.root.classList.toggle("rv-late", isLate);
+    const waiting = this.phrase("waiting");
+    if (isLate) {
       this.limit.hidden = false;
       put(this.limit, waiting);
     } else if (this.limit.textContent === waiting) this.limit.hidden = true;
@@ -295,15 +296,15 @@ export class Controls {
 
 /**
  * The sentence on the earlier character that the pinned one rests on most.
- * @param {Pick<Store, "head" | "why">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Say} say
+ * @param {Pick<Store, "head" | "why">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Phrase} phrase
  */
-export function because({ head, why }, list, numbers, say) {
-  if (!why || head.why === undefined) return say("why.help");
+export function whySentence({ head, why }, list, numbers, phrase) {
+  if (!why || head.why === undefined) return phrase("why.help");
   const at = (/** @type {number} */ t) => visible(list[t] ?? "");
   const best = why.reduce((best, bits, i) => (bits > why[best] ? i : best), 0);
   const [c, bits] = [at(head.why), numbers.fixed(why[best])];
-  if (why[best] >= 0.005) return say("why.most", { c, bits, most: at(head.why - why.length + best) });
-  return say(why.length ? "why.none" : "why.first", { c });
+  if (why[best] >= 0.005) return phrase("why.most", { c, bits, most: at(head.why - why.length + best) });
+  return phrase(why.length ? "why.none" : "why.first", { c });
 }
 
 /** The sums of a unit's step: each share is of the value beside it, and all add up to the last one. */
@@ -325,51 +326,45 @@ const DECIMALS = [
  */
 export function terms(step, numbers) {
   /** @type {Record<string, number>} */
-  const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
-  const said = Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
-  const seen = (/** @type {string} */ name, /** @type {number} */ digits) =>
-    Number(known[name].toFixed(digits));
+  const parts = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
+  const words = Object.fromEntries(Object.entries(parts).map(([name, v]) => [name, numbers.fixed(v)]));
+  const rounded = (/** @type {string} */ name, /** @type {number} */ digits) =>
+    Number(parts[name].toFixed(digits));
   for (const { shares, sum } of SUMS) {
     const pairs = Object.entries(shares);
-    if (!pairs.every(([gate]) => known[gate] >= 0)) continue;
+    if (!pairs.every(([gate]) => parts[gate] >= 0)) continue;
     const adds = (/** @type {number[]} */ [percents, values]) => {
-      const all = pairs.reduce((sum, [gate, of]) => sum + seen(gate, percents + 2) * seen(of, values), 0);
-      return Math.abs(all - seen(sum, values)) <= 0.51 / 10 ** values;
+      const products = pairs.map(([gate, factor]) => rounded(gate, percents + 2) * rounded(factor, values));
+      const all = products.reduce((sum, product) => sum + product, 0);
+      return Math.abs(all - rounded(sum, values)) <= 0.51 / 10 ** values;
     };
     const [percents, values] = DECIMALS.find(adds) ?? DECIMALS[DECIMALS.length - 1];
-    for (const [gate, of] of pairs) {
-      said[gate] = `${numbers.fixed(100 * known[gate], percents)} %`;
-      said[of] = numbers.fixed(known[of], values);
+    for (const [gate, factor] of pairs) {
+      words[gate] = `${numbers.fixed(100 * parts[gate], percents)} %`;
+      words[factor] = numbers.fixed(parts[factor], values);
     }
-    said[sum] = numbers.fixed(known[sum], values);
+    words[sum] = numbers.fixed(parts[sum], values);
   }
-  return said;
+  return words;
 }
 
-/** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Say} say */
-export function besideCounts({ fixed, head, length, counted, predicted }, say) {
+/** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Phrase} phrase */
+export function besideCounts({ fixed, head, length, counted, predicted }, phrase) {
   const t = length - 1;
   const lead = t < 0 || head.foreign ? 1 : counted.perplexity(t) / predicted.perplexity(t);
   const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
   const words = { n: fixed.order, last: fixed.order - 1 };
-  return lead > LEAD ? say("notice.ahead", words) : lead < 1 / LEAD ? say(behind, words) : "";
+  return lead > MIN_LEAD ? phrase("notice.ahead", words) : lead < 1 / MIN_LEAD ? phrase(behind, words) : "";
 }
 
 /**
  * The texts at a scale's ends: numbers, but words where each unit is scaled by its own reach.
- * @param {Pick<Scale, "low" | "high">} scale @param {boolean} own @param {Numbers} numbers @param {Say} say
+ * @param {Pick<Scale, "low" | "high">} scale @param {boolean} perUnit @param {Numbers} numbers @param {Phrase} phrase
  * @returns {[low: string, high: string]}
  */
-export function scaleEnds({ low, high }, own, numbers, say) {
+export function scaleEnds({ low, high }, perUnit, numbers, phrase) {
   const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + numbers.rough(x);
-  return own ? [say("low"), say("high")] : [sign(low), sign(high)];
-}
-
-/** The words on the window's place. @param {number} first @param {number} columns @param {number} length of the text @param {Numbers} numbers */
-export function inSight(first, columns, length, numbers) {
-  const places = [first + 1, Math.min(length, first + columns), length];
-  const [from, to, n] = places.map((place) => numbers.whole(place));
-  return { from, to, n };
+  return perUnit ? [phrase("low"), phrase("high")] : [sign(low), sign(high)];
 }
 
 /** As many of a scale's colours as a gradient needs, the last one among them. @param {string[]} colours */

@@ -2,16 +2,16 @@
 
 import { AltText, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
-import { spoken } from "../../../browser/static/prediction_bars.js";
+import { spokenName } from "../../../browser/static/prediction_bars.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
 
 export class Descriptions {
-  /** @param {HTMLElement} root @param {Say} say @param {Numbers} numbers */
-  constructor(root, say, numbers) {
-    this.say = say;
+  /** @param {HTMLElement} root @param {Phrase} phrase @param {Numbers} numbers */
+  constructor(root, phrase, numbers) {
+    this.phrase = phrase;
     this.numbers = numbers;
     this.states = new AltText(find(root, "canvas.rv-heat"));
     this.lines = new AltText(find(root, "canvas.rv-lines"));
@@ -19,58 +19,59 @@ export class Descriptions {
 
   /**
    * Set both texts after a pause.
-   * @param {Store} store @param {string[]} list @param {number} here the caret's place
+   * @param {Store} store @param {string[]} list @param {number} caret the caret's place
    * @param {() => string} pinned makes the sentence on the pin, or ""
    */
-  later(store, list, here, pinned) {
-    this.states.later(() => together(this.extent(store), pinned() || this.strongest(store, here)));
+  update(store, list, caret, pinned) {
+    this.states.later(() => together(this.extent(store), pinned() || this.strongest(store, caret)));
     this.lines.later(() => together(this.ending(store), this.peak(store, list)));
   }
 
   /** @param {Store} store */
   extent(store) {
-    const { say, numbers } = this;
-    const what = say(`quantity.${store.head.quantity}`);
-    return say("alt.states", { what, units: numbers.whole(store.shown), n: numbers.whole(store.length) });
+    const { phrase, numbers } = this;
+    const what = phrase(`quantity.${store.head.quantity}`);
+    const [units, n] = [store.rowCount, store.length].map((count) => numbers.whole(count));
+    return phrase("alt.states", { what, units, n });
   }
 
-  /** The sentence on the unit farthest from 0 at the character before the caret. @param {Store} store @param {number} here */
-  strongest(store, here) {
-    const t = here - 1;
+  /** The sentence on the unit farthest from 0 at the character before the caret. @param {Store} store @param {number} caret */
+  strongest(store, caret) {
+    const t = caret - 1;
     if (t < store.start || t >= store.stop) return "";
     let best = store.unitAt(0);
-    for (let row = 1; row < store.shown; row++) {
+    for (let row = 1; row < store.rowCount; row++) {
       const unit = store.unitAt(row);
       if (Math.abs(store.value(t, unit)) > Math.abs(store.value(t, best))) best = unit;
     }
-    const v = store.told(t, best, (value) => this.numbers.fixed(value));
-    return this.say("alt.strongest", { n: this.numbers.whole(t + 1), unit: best, v });
+    const v = store.describeValue(t, best, (value) => this.numbers.fixed(value));
+    return this.phrase("alt.strongest", { n: this.numbers.whole(t + 1), unit: best, v });
   }
 
   /** The sentences on the end of the running perplexity. @param {Store} store */
   ending(store) {
-    const { say, numbers } = this;
+    const { phrase, numbers } = this;
     const t = store.length - 1;
-    if (t < 0) return say("alt.empty");
-    const own = store.predicted.perplexity(t);
-    const forgetful = store.others
-      ? say("alt.memoryless", { p: numbers.number(store.forgetful.perplexity(t)) })
+    if (t < 0) return phrase("alt.empty");
+    const perplexity = store.predicted.perplexity(t);
+    const forgetful = store.memorylessRows
+      ? phrase("alt.memoryless", { p: numbers.number(store.forgetful.perplexity(t)) })
       : "";
     if (!store.hasCounts || !store.fixed.ngram)
-      return together(say("alt.perplexity", { p: numbers.number(own) }), forgetful);
+      return together(phrase("alt.perplexity", { p: numbers.number(perplexity) }), forgetful);
     const other = store.counted.perplexity(t);
-    const name = own < other ? "alt.below" : "alt.above";
-    const words = { p: numbers.number(own), ngram: store.fixed.ngram, q: numbers.number(other) };
-    return together(say(name, words), forgetful);
+    const name = perplexity < other ? "alt.below" : "alt.above";
+    const words = { p: numbers.number(perplexity), ngram: store.fixed.ngram, q: numbers.number(other) };
+    return together(phrase(name, words), forgetful);
   }
 
   /** The sentence on the character of highest surprisal. @param {Store} store @param {string[]} list */
   peak(store, list) {
-    const { say, numbers } = this;
+    const { phrase, numbers } = this;
     if (!store.length) return "";
     let t = 0;
     for (let i = 1; i < store.length; i++) if (store.bits(i) > store.bits(t)) t = i;
-    const c = spoken(list[t] ?? "", say);
-    return say("alt.peak", { n: numbers.whole(t + 1), c, bits: numbers.number(store.bits(t)) });
+    const c = spokenName(list[t] ?? "", phrase);
+    return phrase("alt.peak", { n: numbers.whole(t + 1), c, bits: numbers.number(store.bits(t)) });
   }
 }

@@ -17,7 +17,7 @@ export class Editor {
   astral = false;
   composing = false;
   /** @type {string[]} the characters of the answer, which the colours belong to */
-  answered = [];
+  answerPoints = [];
   /** @type {(t: number) => string} */
   colourOf = () => "";
   /** @type {(t: number) => boolean} */
@@ -29,12 +29,12 @@ export class Editor {
   lastCaret = 0; // the caret at the last call of `caret`
   history = new History();
   /** @type {string[]} the characters after the history's last step */
-  kept = [];
-  by = ""; // the writer of each of them, HUMAN or NETWORK
+  historyPoints = [];
+  writers = ""; // the writer of each of them, HUMAN or NETWORK
   kind = ""; // the kind of the next change
   from = Infinity; // an upper bound of its first character
   seeking = false; // whether to scroll the caret into view
-  onMove = () => this.moved();
+  onMove = () => this.onCaretMove();
 
   /** @param {HTMLElement} root @param {number} limit of its characters @param {Listener} on */
   constructor(root, limit, on) {
@@ -51,20 +51,20 @@ export class Editor {
     });
     area.addEventListener("compositionend", () => {
       this.composing = false;
-      this.typed();
+      this.onInput();
     });
-    area.addEventListener("beforeinput", (event) => this.admit(event));
-    root.addEventListener("keydown", (event) => this.undoes(event)); // on the root, as a button may have the focus
-    area.oninput = () => this.typed();
+    area.addEventListener("beforeinput", (event) => this.onBeforeInput(event));
+    root.addEventListener("keydown", (event) => this.undoByKey(event)); // on the root, as a button may have the focus
+    area.oninput = () => this.onInput();
     area.onscroll = () => {
       this.tint.scroll = area.scrollTop;
       this.draw();
     };
     area.onselect = area.onkeyup = this.onMove;
     area.onclick = (event) => {
-      this.moved();
-      const one = event.detail === 1 && area.selectionStart === area.selectionEnd; // no drag, no double click
-      if (one) this.on.click(this.tint.under(event.clientX, event.clientY));
+      this.onCaretMove();
+      const plainClick = event.detail === 1 && area.selectionStart === area.selectionEnd; // no drag, no double click
+      if (plainClick) this.on.click(this.tint.under(event.clientX, event.clientY));
     };
     document.addEventListener("selectionchange", this.onMove); // Chromium's only event while a key is held
     area.onpointermove = (event) => this.on.point(this.tint.under(event.clientX, event.clientY));
@@ -96,7 +96,7 @@ export class Editor {
     return true;
   }
 
-  moved() {
+  onCaretMove() {
     if (this.composing || this.caret === this.lastCaret) return;
     this.lastCaret = this.caret;
     this.history.seal();
@@ -104,7 +104,7 @@ export class Editor {
   }
 
   /** Handle `beforeinput`: note the kind of change, take over undo, and keep to the limit. @param {InputEvent} event */
-  admit(event) {
+  onBeforeInput(event) {
     const { area } = this;
     const { inputType } = event;
     if (inputType === "historyUndo" || inputType === "historyRedo") {
@@ -130,7 +130,7 @@ export class Editor {
   }
 
   /** @param {KeyboardEvent} event */
-  undoes(event) {
+  undoByKey(event) {
     const key = event.key.toLowerCase();
     if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== "z" && key !== "y")) return;
     event.preventDefault();
@@ -143,13 +143,13 @@ export class Editor {
     if (!step) return;
     const { text, astral, area } = this;
     const [start, end] = [step.at, step.at + step.outBy.length].map((t) => toUnit(text, t, astral));
-    this.by = spliced(this.by, step);
+    this.writers = spliced(this.writers, step);
     this.put(step.into, start, end);
-    this.kept = Array.from(clean(area.value));
-    this.typed();
+    this.historyPoints = Array.from(clean(area.value));
+    this.onInput();
   }
 
-  typed() {
+  onInput() {
     let text = clean(this.area.value);
     let list = Array.from(text);
     if (!this.composing) {
@@ -165,29 +165,29 @@ export class Editor {
       this.on.limit(beyond + this.refused);
       this.refused = 0;
     }
-    this.take(text, list);
+    this.setText(text, list);
     // While an input method composes, its letters are not yet the writer's text: don't ask.
     if (!this.composing) this.on.change();
   }
 
   /** Add the change since the last step to the history. @param {string[]} list @param {string} by its writer */
   record(list, by = HUMAN) {
-    const { kept, kind } = this;
-    const at = Math.min(this.from, commonPrefix(kept, list));
-    const tail = commonSuffix(kept, list, at);
-    const [out, into] = [kept, list].map((points) => points.slice(at, points.length - tail));
+    const { historyPoints, kind } = this;
+    const at = Math.min(this.from, commonPrefix(historyPoints, list));
+    const tail = commonSuffix(historyPoints, list, at);
+    const [out, into] = [historyPoints, list].map((points) => points.slice(at, points.length - tail));
     this.kind = "";
     this.from = Infinity;
-    this.kept = list;
+    this.historyPoints = list;
     if (!out.length && !into.length) return;
-    const outBy = this.by.slice(at, at + out.length);
+    const outBy = this.writers.slice(at, at + out.length);
     const step = { at, out: out.join(""), into: into.join(""), outBy, intoBy: by.repeat(into.length), kind };
-    this.by = spliced(this.by, step);
+    this.writers = spliced(this.writers, step);
     this.history.add(step);
   }
 
   /** Take a text. Its characters keep their colours until the answer brings new ones. @param {string} text */
-  take(text, list = Array.from(text)) {
+  setText(text, list = Array.from(text)) {
     this.text = text;
     this.points = list;
     this.astral = list.length !== text.length;
@@ -216,7 +216,7 @@ export class Editor {
     this.from = toPoint(this.text, start, this.astral);
     this.put(text, start, end);
     if (kind) this.record(Array.from(clean(area.value)), NETWORK);
-    this.typed();
+    this.onInput();
   }
 
   /** @param {string} text @param {number} start @param {number} end */
@@ -231,9 +231,9 @@ export class Editor {
   /** Set the text without a step and without an ask. @param {string} text */
   set(text) {
     if (this.area.value !== text) this.area.value = text;
-    this.take(clean(text));
-    this.kept = this.points;
-    this.by = HUMAN.repeat(this.points.length);
+    this.setText(clean(text));
+    this.historyPoints = this.points;
+    this.writers = HUMAN.repeat(this.points.length);
     this.history.clear();
   }
 
@@ -244,7 +244,7 @@ export class Editor {
    * @param {string[]} list @param {Pens} pens
    */
   paint(colourOf, unknownOf, list, pens) {
-    Object.assign(this, { colourOf, unknownOf, pens, answered: list });
+    Object.assign(this, { colourOf, unknownOf, pens, answerPoints: list });
     this.draw();
   }
 
@@ -256,16 +256,16 @@ export class Editor {
   drawNow() {
     this.frame = 0;
     // The answer may be to an older text, so colours are looked up by the place that a character had in that text.
-    const { tint, text, points, answered, kept, by } = this;
+    const { tint, text, points, answerPoints, historyPoints, writers } = this;
     if (tint.points !== points) tint.follow(text, points, this.astral, ...edges(tint.points, points));
     if (this.seeking) tint.reveal(this.caret);
     this.seeking = false;
-    const was = places(answered, points);
-    const wrote = places(kept, points); // they differ while an input method composes
+    const answerPlace = places(answerPoints, points);
+    const writerPlace = places(historyPoints, points); // they differ while an input method composes
     tint.draw(
-      (t) => (was(t) < 0 ? "" : this.colourOf(was(t))),
-      (t) => was(t) >= 0 && this.unknownOf(was(t)),
-      (t) => by[wrote(t)] === NETWORK,
+      (t) => (answerPlace(t) < 0 ? "" : this.colourOf(answerPlace(t))),
+      (t) => answerPlace(t) >= 0 && this.unknownOf(answerPlace(t)),
+      (t) => writers[writerPlace(t)] === NETWORK,
       this.pens,
     );
   }

@@ -10,15 +10,15 @@ import { drawLines } from "./lines.js";
 /** @import { Store } from "./store.js" */
 /** @import { Box, LiveTheme, Place } from "./types" */
 
-const WIDEST = 400; // columns, at most, as in live_session.py
+const MAX_COLUMNS = 400; // columns, at most, as in live_session.py
 // In pixels. `left` is the room for the axes' numbers, `names` that for units' names. `title` and `strip` are heights,
 // of a title and of the letters. A column with a letter is `narrow` or, with a Chinese one, `wide`. A row with a number
 // is at least `legible` high, and `number` is the number's font size.
 const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 12 };
 const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
-const GAP = 9; // pixels between the parts of a title
-const SLACK = 30; // pixels by which the legend's numbers may grow
-const RIGHT = 8; // pixels to the right of the axes
+const TITLE_GAP_PX = 9; // pixels between the parts of a title
+const LEGEND_SLACK_PX = 30; // pixels by which the legend's numbers may grow
+const RIGHT_PX = 8; // pixels to the right of the axes
 const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // numbers of columns for short texts; longer ones get all that fit
 
 /**
@@ -39,7 +39,7 @@ export class Figure {
   folded = false; // whether the perplexity below the heat map is hidden
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
   /** @type {Untyped} the Plotly figure, laid out in pixels from the server's skeleton */
-  made;
+  figure;
   /** @type {{ clientX: number, clientY: number } | null} the pointer's place, as click events have whole pixels only */
   at = null;
 
@@ -67,9 +67,10 @@ export class Figure {
    */
   columns(length, symbols) {
     const { left, narrow, wide } = this.size;
-    const width = this.box ? this.box.inner : this.root.clientWidth - left - RIGHT;
-    const most = Math.min(WIDEST, Math.max(12, Math.floor(width / (symbols > 1000 ? wide : narrow))));
-    return STEPS.find((few) => few < most && length <= few) ?? most;
+    const width = this.box ? this.box.inner : this.root.clientWidth - left - RIGHT_PX;
+    const room = Math.floor(width / (symbols > 1000 ? wide : narrow));
+    const maxColumns = Math.min(MAX_COLUMNS, Math.max(12, room));
+    return STEPS.find((columns) => columns < maxColumns && length <= columns) ?? maxColumns;
   }
 
   /** Place all parts for a height. @param {number} height in pixels @param {boolean} large for a projector @param {boolean} named whether units have names */
@@ -84,7 +85,7 @@ export class Figure {
     const heat = spare - lines;
     const strip = title + heat + 1;
     const top = { states: title, strip, perplexity: strip + line + 3 + below };
-    this.box = { width, height, inner: width - left - RIGHT, top, heat, lines };
+    this.box = { width, height, inner: width - left - RIGHT_PX, top, heat, lines };
     this.root.style.height = `${height}px`;
     place(this.heat.canvas, { left, top: top.states });
     place(this.heat.strip, { left, top: top.strip });
@@ -102,8 +103,8 @@ export class Figure {
   titleLines(width) {
     const head = this.titles[1];
     head.classList.remove("rv-wrapped");
-    const parts = [...head.children].reduce((sum, part) => sum + part.scrollWidth + GAP, 0);
-    if (parts + SLACK <= width - RIGHT) return 1;
+    const parts = [...head.children].reduce((sum, part) => sum + part.scrollWidth + TITLE_GAP_PX, 0);
+    if (parts + LEGEND_SLACK_PX <= width - RIGHT_PX) return 1;
     head.classList.add("rv-wrapped");
     return Math.max(1, Math.round(head.offsetHeight / this.size.title)); // 0 in a page that isn't shown
   }
@@ -127,17 +128,17 @@ export class Figure {
     const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
       " ",
     );
-    const framed = this.shape !== shape;
-    if (framed) {
+    const frameChanged = this.shape !== shape;
+    if (frameChanged) {
       this.shape = shape;
-      this.made = this.frameOf(theme, columns, box);
+      this.figure = this.frameOf(theme, columns, box);
       this.numberUnits(store, rows, box);
     }
-    const { traces, layout } = this.made;
+    const { traces, layout } = this.figure;
     drawLines(this.lines, store, view, box, traces, layout.yaxis2.range[1], theme.background);
-    const frame = () => react(this.plot, this.made.data, this.made.layout);
-    if (framed && window.Plotly) await frame();
-    else if (framed) this.plotly.then(frame); // at first, the canvases don't wait for Plotly
+    const frame = () => react(this.plot, this.figure.data, this.figure.layout);
+    if (frameChanged && window.Plotly) await frame();
+    else if (frameChanged) this.plotly.then(frame); // at first, the canvases don't wait for Plotly
   }
 
   /** The Plotly figure of axes and fixed lines, laid out in pixels. @param {LiveTheme} theme @param {number} columns @param {Box} box */
@@ -147,7 +148,7 @@ export class Figure {
     const traces = Object.fromEntries(data.map((trace) => [trace.name, trace]));
     traces.uniform.x = layout.xaxis.range = [-0.5, columns - 0.5];
     const { left, number } = this.size;
-    Object.assign(layout, { width, height, margin: { l: left, r: RIGHT, t: 0, b: 0, pad: 0 } });
+    Object.assign(layout, { width, height, margin: { l: left, r: RIGHT_PX, t: 0, b: 0, pad: 0 } });
     layout.yaxis2.tickfont.size = number;
     layout.yaxis.domain = part(top.states, heat);
     layout.yaxis2.domain = part(top.perplexity, lines);
@@ -162,11 +163,11 @@ export class Figure {
    */
   numberUnits(store, { from, count }, box) {
     const tall = box.heat / count;
-    const each = tall >= this.size.legible;
-    const step = each ? 1 : ([2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512);
+    const everyRow = tall >= this.size.legible;
+    const step = everyRow ? 1 : ([2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512);
     const marks = [];
     const names = new Map(store.named.map(({ unit, name }) => [unit, name]));
-    const end = each || store.head.order === "index" ? from + count : 0;
+    const end = everyRow || store.head.order === "index" ? from + count : 0;
     for (let row = Math.ceil(from / step) * step; row < end; row += step) {
       const unit = store.unitAt(row);
       const name = this.size.left === this.size.names && names.get(unit);
@@ -193,8 +194,8 @@ export class Figure {
 
   /** The rows of the heat map that are shown. @param {Store} store */
   rows(store) {
-    const count = Math.min(this.zoom.count || store.shown, store.shown);
-    return { from: Math.max(0, Math.min(store.shown - count, this.zoom.from)), count };
+    const count = Math.min(this.zoom.count || store.rowCount, store.rowCount);
+    return { from: Math.max(0, Math.min(store.rowCount - count, this.zoom.from)), count };
   }
 
   /** Show `count` rows (0 for all) around a row. @param {number} count @param {number} row */
@@ -210,7 +211,7 @@ export class Figure {
     const row = unit === null ? -1 : store.row(unit) - from;
     this.rowMark.hidden = row < 0 || row >= count;
     if (this.rowMark.hidden) return;
-    this.rowMark.dataset.unit = store.named.some((one) => one.unit === unit) ? "" : String(unit);
+    this.rowMark.dataset.unit = store.named.some((entry) => entry.unit === unit) ? "" : String(unit);
     const height = Math.max(4, box.heat / count);
     const top = box.top.states + ((row + 0.5) * box.heat) / count - height / 2;
     place(this.rowMark, { left: this.size.left, width: box.inner, top, height });

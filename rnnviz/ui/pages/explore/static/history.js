@@ -1,7 +1,7 @@
 // The text's undo history. The browser's own is lost when a script writes, and takes seconds to restore twenty
 // thousand characters. This one also knows each character's writer.
 
-const MOST = 400; // steps that are kept
+const MAX_STEPS = 400; // steps that are kept
 
 /**
  * One change: at character `at`, `into` replaced `out`.
@@ -43,7 +43,7 @@ export class History {
     this.done.push(joined ?? step);
     this.undone = [];
     this.open = step.kind !== "";
-    if (this.done.length > MOST) this.done.shift();
+    if (this.done.length > MAX_STEPS) this.done.shift();
   }
 
   /** The inverse of the last step, or null. */
@@ -52,7 +52,7 @@ export class History {
     this.open = false;
     if (!step) return null;
     this.undone.push(step);
-    return turned(step);
+    return invert(step);
   }
 
   /** The step that was undone last, or null. */
@@ -65,7 +65,7 @@ export class History {
 }
 
 /** @param {Step} step @returns {Step} */
-function turned({ at, out, into, outBy, intoBy, kind }) {
+function invert({ at, out, into, outBy, intoBy, kind }) {
   return { at, out: into, into: out, outBy: intoBy, intoBy: outBy, kind };
 }
 
@@ -77,9 +77,9 @@ function join(last, step) {
   if (last.kind !== step.kind) return null;
   const after = last.at + last.intoBy.length; // intoBy counts characters, into UTF-16 units
   if (step.kind === "delete") {
-    const [one, other] = step.at === last.at ? [last, step] : [step, last];
+    const [earlier, later] = step.at === last.at ? [last, step] : [step, last];
     if (step.at !== last.at && step.at + step.outBy.length !== last.at) return null;
-    return { ...step, out: one.out + other.out, outBy: one.outBy + other.outBy };
+    return { ...step, out: earlier.out + later.out, outBy: earlier.outBy + later.outBy };
   }
   if (step.out || step.at !== after) return null;
   if (step.kind === "type" && /\s$/.test(last.into) && /^\S/.test(step.into)) return null;

@@ -9,55 +9,55 @@
  * @typedef {object} Memory
  * @property {unknown} offer the number of the text that the page offered last
  * @property {string | undefined} session the token of its session
- * @property {View["looks"]} looks
- * @property {{ text: string, by: string, history: History, selection: [number, number] }} written
+ * @property {View["choices"]} choices
+ * @property {{ text: string, writers: string, history: History, selection: [number, number] }} written
  */
 
 /** @param {View} view @returns {Memory} */
 export function remember(view) {
-  const { offer, session, looks, editor } = view;
-  const { text, by, history, area } = editor;
+  const { offer, session, choices, editor } = view;
+  const { text, writers, history, area } = editor;
   return {
     offer,
     session,
-    looks,
-    written: { text, by, history, selection: [area.selectionStart, area.selectionEnd] },
+    choices,
+    written: { text, writers, history, selection: [area.selectionStart, area.selectionEnd] },
   };
 }
 
 /** @param {View} view @param {Memory} memory of the view that this one replaces */
-function restore(view, { looks, written }) {
+function restore(view, { choices, written }) {
   const { editor } = view;
-  Object.assign(view, looks);
+  Object.assign(view, choices);
   view.dials.draw();
-  view.link.wanted = true; // the last keys may have no answer yet
+  view.link.askDue = true; // the last keys may have no answer yet
   editor.set(written.text);
   editor.area.setSelectionRange(...written.selection);
   editor.lastCaret = editor.caret;
-  const { by, history } = written;
-  if (by.length === editor.points.length) Object.assign(editor, { by, history });
+  const { writers, history } = written;
+  if (writers.length === editor.points.length) Object.assign(editor, { writers, history });
 }
 
 /**
  * Restore the view after a rerun of the page, or a remount of this view.
  * @param {View} view @param {string} text the server's @param {Answer} header
  */
-export function meet(view, text, { offer, session }) {
+export function meetServerText(view, text, { offer, session }) {
   const { before, editor, link } = view;
-  const known = view.session ?? before?.session;
+  const previous = view.session ?? before?.session;
   // A new session, as after the server's restart, knows the address at most: the browser's text counts.
-  const moved = known !== undefined && session !== known;
+  const moved = previous !== undefined && session !== previous;
   view.session = session;
   if (moved && view.offer !== undefined) {
     view.offer = offer;
-    link.lost();
+    link.forgetAsk();
   } else if (offer !== view.offer) {
     view.offer = offer;
     view.unpin();
     editor.set(text);
-    view.drawn = editor.points;
+    view.characters = editor.points;
     if (before && (moved || before.offer === offer)) restore(view, before);
     view.before = undefined;
-  } else if (editor.text !== text) link.wanted = true;
-  view.bookmark.meet(moved);
+  } else if (editor.text !== text) link.askDue = true;
+  view.bookmark.restoreView(moved);
 }

@@ -5,7 +5,7 @@ import { digit } from "../../../browser/static/prediction_bars.js";
 /** @import { View } from "./view.js" */
 
 /** With Alt and a digit, write that bar's character or choose that continuation. @param {View} view @param {KeyboardEvent} event */
-export function touch(view, event) {
+export function handleShortcut(view, event) {
   const n = event.altKey && !event.ctrlKey && !event.metaKey ? digit(event) : -1;
   if (n < 0 || !view.editor || view.editor.composing) return;
   event.preventDefault();
@@ -13,11 +13,11 @@ export function touch(view, event) {
 }
 
 /** The figure's keys: arrows move along characters and units, Enter pins one. @param {View} view @param {KeyboardEvent} event */
-export function steer(view, event) {
+export function handleFigureKey(view, event) {
   const { store, figure } = view;
   if (!store.length || event.ctrlKey || event.metaKey || event.altKey) return;
   const pace = event.shiftKey ? 10 : 1;
-  const t = view.hover?.t ?? view.pin ?? view.here;
+  const t = view.hover?.t ?? view.pin ?? view.caretPlace;
   const columns = { ArrowLeft: t - pace, ArrowRight: t + pace, Home: 0, End: store.length - 1 };
   const along = /** @type {Record<string, number>} */ (columns)[event.key];
   const down = /** @type {Record<string, number>} */ ({ ArrowUp: -pace, ArrowDown: pace })[event.key];
@@ -28,7 +28,7 @@ export function steer(view, event) {
     else if (to >= view.start + view.columns) view.scroll(to - view.columns + 1);
   } else if (down !== undefined) {
     const row = view.unit === null ? 0 : store.row(view.unit) + down;
-    const to = Math.max(0, Math.min(store.shown - 1, row));
+    const to = Math.max(0, Math.min(store.rowCount - 1, row));
     const { from, count } = figure.rows(store);
     if (to < from || to >= from + count) figure.zoomTo(figure.zoom.count, to);
     view.choose({ unit: store.unitAt(to) });
@@ -37,6 +37,6 @@ export function steer(view, event) {
   } else return;
   event.preventDefault();
   view.cursor();
-  const { readout, unit, pin, drawn, told } = view;
-  if (told < store.length) readout.speak(store, drawn, told, unit, told === pin);
+  const { readout, unit, pin, characters, barsPlace } = view;
+  if (barsPlace < store.length) readout.announce(store, characters, barsPlace, unit, barsPlace === pin);
 }

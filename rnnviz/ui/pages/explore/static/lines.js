@@ -61,7 +61,7 @@ export function drawLines(
   const scale = lines / decades;
   for (const [trace, running] of [
     [traces.ngram, store.hasCounts && store.counted],
-    [traces.memoryless, store.others && store.forgetful],
+    [traces.memoryless, store.memorylessRows && store.forgetful],
     [traces.model, store.predicted],
   ]) {
     if (!running) continue;

@@ -6,10 +6,10 @@ export class Notes {
   /** @type {Record<string, HTMLElement>} */
   lines = {};
 
-  /** @param {HTMLElement} root @param {() => void} moved called when the number of lines may have changed */
-  constructor(root, moved) {
+  /** @param {HTMLElement} root @param {() => void} onChange called when the number of lines may have changed */
+  constructor(root, onChange) {
     this.place = find(root, "div.rv-notes");
-    this.moved = moved;
+    this.onChange = onChange;
     this.place.replaceChildren();
   }
 
@@ -17,16 +17,16 @@ export class Notes {
    * Show a sentence in the line of this name, "" for none, with an optional button after it.
    * @param {string} name @param {string} sentence @param {{ text: string, act: () => void }} [offer]
    */
-  tell(name, sentence, offer) {
+  show(name, sentence, offer) {
     if (!sentence && !this.lines[name]) return;
     this.lines[name] ??= this.place.appendChild(make("p", `rv-note rv-note-${name}`, make("span")));
     const line = this.lines[name];
-    const [said, old] = line.children;
-    if (said.textContent === sentence && (old?.textContent ?? "") === (offer?.text ?? "")) return;
-    put(said, sentence);
-    old?.remove();
+    const [text, oldButton] = line.children;
+    if (text.textContent === sentence && (oldButton?.textContent ?? "") === (offer?.text ?? "")) return;
+    put(text, sentence);
+    oldButton?.remove();
     if (offer) line.append(button(offer.text, offer.act));
     line.hidden = !sentence;
-    this.moved();
+    this.onChange();
   }
 }

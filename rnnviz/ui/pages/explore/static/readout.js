@@ -2,24 +2,24 @@
 
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
-import { spoken } from "../../../browser/static/prediction_bars.js";
+import { spokenName } from "../../../browser/static/prediction_bars.js";
 import { Descriptions } from "./descriptions.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
 /** @import { Fixed } from "./types" */
 
 export class Readout {
-  /** @param {HTMLElement} root @param {Say} say @param {Fixed} fixed @param {Numbers} numbers */
-  constructor(root, say, fixed, numbers) {
-    this.say = say;
+  /** @param {HTMLElement} root @param {Phrase} phrase @param {Fixed} fixed @param {Numbers} numbers */
+  constructor(root, phrase, fixed, numbers) {
+    this.phrase = phrase;
     this.numbers = numbers;
     this.line = find(root, "span.rv-readout");
     this.status = find(root, "p.rv-said");
     const texts = (/** @type {string} */ name) =>
-      /** @type {[string, string]} */ ([say(name), fixed.words[`${name}.help`] ?? ""]);
-    this.findings = new Descriptions(root, say, numbers);
+      /** @type {[string, string]} */ ([phrase(name), fixed.words[`${name}.help`] ?? ""]);
+    this.findings = new Descriptions(root, phrase, numbers);
     const names = (/** @type {boolean} */ folded) =>
       fixed.numbers.filter((number) => number.folded === folded).map(({ name }) => name);
     this.fields = {
@@ -32,7 +32,7 @@ export class Readout {
   draw(store) {
     const { numbers } = store.head;
     for (const { name, count } of store.fixed.numbers) {
-      if (!(name in numbers)) continue; // the entropy, which follows the caret: see `now`
+      if (!(name in numbers)) continue; // the entropy, which follows the caret: see `showEntropy`
       put(
         this.fields[name],
         count ? this.numbers.fixed(numbers[name], 0) : this.numbers.number(numbers[name]),
@@ -46,15 +46,15 @@ export class Readout {
    * @param {Store} store @param {string[]} list @param {number} t @param {number | null} pin
    * @param {number | null} unit
    */
-  now(store, list, t, pin, unit) {
+  showEntropy(store, list, t, pin, unit) {
     put(this.fields.entropy, this.numbers.number(store.entropy(t)));
-    this.findings.later(store, list, t, () => this.pinned(store, list, pin, unit));
+    this.findings.update(store, list, t, () => this.pinSentence(store, list, pin, unit));
   }
 
   /** The sentence on the pin, or "". @param {Store} store @param {string[]} list @param {number | null} pin @param {number | null} unit */
-  pinned(store, list, pin, unit) {
+  pinSentence(store, list, pin, unit) {
     if (pin === null || pin < store.start || pin >= store.stop) return "";
-    return `${this.sentence(store, list, pin, unit, true, (c) => spoken(c, this.say))}.`;
+    return `${this.sentence(store, list, pin, unit, true, (c) => spokenName(c, this.phrase))}.`;
   }
 
   /**
@@ -62,7 +62,7 @@ export class Readout {
    * @param {Store} store @param {string[]} list @param {number | null} t @param {number | null} unit
    * @param {boolean} pinned
    */
-  tell(store, list, t, unit, pinned) {
+  showSentence(store, list, t, unit, pinned) {
     put(this.line, t === null ? "" : this.sentence(store, list, t, unit, pinned));
     const notice = /** @type {HTMLElement} */ (this.line.previousElementSibling);
     notice.hidden = t !== null;
@@ -71,13 +71,13 @@ export class Readout {
   // The live region below changes only after a key, so that a screen reader announces nothing unasked.
 
   /** @param {string} character */
-  wrote(character) {
-    put(this.status, this.say("said.wrote", { c: spoken(character, this.say) }));
+  announceWritten(character) {
+    put(this.status, this.phrase("said.wrote", { c: spokenName(character, this.phrase) }));
   }
 
   /** @param {Store} store @param {string[]} list @param {number} t @param {number | null} unit @param {boolean} pinned */
-  speak(store, list, t, unit, pinned) {
-    const name = (/** @type {string} */ character) => spoken(character, this.say);
+  announce(store, list, t, unit, pinned) {
+    const name = (/** @type {string} */ character) => spokenName(character, this.phrase);
     put(this.status, this.sentence(store, list, t, unit, pinned, name));
   }
 
@@ -86,18 +86,18 @@ export class Readout {
    * @param {(character: string) => string} name
    */
   sentence(store, list, t, unit, pinned, name = (character) => `“${visible(character)}”`) {
-    const { say, numbers } = this;
-    const parts = [say("readout.at", { n: numbers.whole(t + 1) })];
+    const { phrase, numbers } = this;
+    const parts = [phrase("readout.at", { n: numbers.whole(t + 1) })];
     const c = name(list[t] ?? "");
     const more = store.without(t);
     if (more !== undefined) {
-      const of = name(list[store.head.why ?? 0] ?? "");
-      return [...parts, say("readout.without", { c, of, bits: numbers.fixed(more) })].join(" · ");
+      const of = name(list[store.head.why ?? 0] ?? ""); // the pinned character
+      return [...parts, phrase("readout.without", { c, of, bits: numbers.fixed(more) })].join(" · ");
     }
-    if (unit !== null && t < store.stop)
-      parts.push(say("readout.unit", { n: unit, v: store.told(t, unit, (v) => numbers.fixed(v)) }));
-    parts.push(say("readout.came", { c, bits: numbers.number(store.bits(t)) }));
-    if (pinned) parts.push(say("readout.pinned"));
+    const v = unit === null || t >= store.stop ? "" : store.describeValue(t, unit, (v) => numbers.fixed(v));
+    if (v) parts.push(phrase("readout.unit", { n: unit, v }));
+    parts.push(phrase("readout.came", { c, bits: numbers.number(store.bits(t)) }));
+    if (pinned) parts.push(phrase("readout.pinned"));
     return parts.join(" · ");
   }
 }

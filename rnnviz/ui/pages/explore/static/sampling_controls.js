@@ -3,7 +3,7 @@
 import { find, put } from "../../../browser/static/dom.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Shape } from "./types" */
 
 const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100]; // values of top-k; the slider's end stands for all symbols
@@ -14,12 +14,12 @@ export const PLAIN = { temperature: 1, top_k: null, top_p: null };
 
 export class SamplingControls {
   /**
-   * @param {HTMLElement} root @param {Say} say @param {Numbers} numbers
+   * @param {HTMLElement} root @param {Phrase} phrase @param {Numbers} numbers
    * @param {number} symbols the vocabulary size @param {() => Shape} shape the present values
    * @param {(changes: Partial<Shape>) => void} change
    */
-  constructor(root, say, numbers, symbols, shape, change) {
-    this.say = say;
+  constructor(root, phrase, numbers, symbols, shape, change) {
+    this.phrase = phrase;
     this.numbers = numbers;
     this.shape = shape;
     this.counts = COUNTS.filter((count) => count < symbols);
@@ -42,19 +42,19 @@ export class SamplingControls {
 
   /** Show the present values. */
   draw() {
-    const { say, numbers, dials } = this;
+    const { phrase, numbers, dials } = this;
     const { temperature, top_k, top_p } = this.shape();
     const at = top_k === null ? -1 : this.counts.indexOf(top_k);
     this.set(dials.temperature, Math.round(temperature * 10), numbers.fixed(temperature, 1));
     this.set(
       dials.top_k,
       at < 0 ? this.counts.length : at,
-      top_k === null ? say("all") : numbers.whole(top_k),
+      top_k === null ? phrase("all") : numbers.whole(top_k),
     );
     this.set(
       dials.top_p,
       Math.round((top_p ?? 1) * SHARES),
-      top_p === null ? say("all") : numbers.fixed(top_p, 2),
+      top_p === null ? phrase("all") : numbers.fixed(top_p, 2),
     );
     this.plain.hidden = temperature === 1 && top_k === null && top_p === null;
   }

@@ -57,7 +57,7 @@ export class Store {
   /** @type {Float32Array | null} the window's reshaped predictions */
   reshaped = null;
   /** @type {Float32Array | null} the memoryless network's probabilities of the same symbols, while it is shown */
-  others = null;
+  memorylessRows = null;
   /** @type {Float32Array | null} the bits by which a character's surprisal rises without each of those before it */
   why = null;
   /** @type {Uint16Array | null} */
@@ -98,7 +98,7 @@ export class Store {
     this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
     this.reshaped = arrays.reshaped ?? null;
-    this.others = arrays.beside ?? null;
+    this.memorylessRows = arrays.beside ?? null;
     this.why = arrays.why ?? null;
     this.start = start;
     this.stop = stop;
@@ -146,20 +146,20 @@ export class Store {
   }
 
   /** That prediction reshaped; undefined if it isn't. @param {number} t */
-  redrawn(t) {
-    return this.reshaped ? this.drawn(this.reshaped, t) : undefined;
+  reshapedAt(t) {
+    return this.reshaped ? this.unpackRow(this.reshaped, t) : undefined;
   }
 
   /** The memoryless network's prediction of the same symbols; undefined while it isn't shown. @param {number} t */
   beside(t) {
-    const found = this.others ? this.drawn(this.others, t) : undefined;
+    const row = this.memorylessRows ? this.unpackRow(this.memorylessRows, t) : undefined;
     // An unknown character's cost includes that of naming it among all unknown ones, as in `probability`.
-    if (found && !this.reshaped && t < this.length) found.came = Math.exp(-this.forgetful.cost(t));
-    return found;
+    if (row && !this.reshaped && t < this.length) row.came = Math.exp(-this.forgetful.cost(t));
+    return row;
   }
 
   /** @param {Float32Array} rows @param {number} t */
-  drawn(rows, t) {
+  unpackRow(rows, t) {
     const { listed } = this;
     const row = rows.subarray((t - this.start) * (listed + 2)).subarray(0, listed + 2);
     return { p: row.subarray(0, listed), came: row[listed], left: row[listed + 1] };
@@ -171,7 +171,7 @@ export class Store {
   }
 
   /** The number of rows of the heat map: a few, or one a unit. */
-  get shown() {
+  get rowCount() {
     return this.head.order === "steady"
       ? Math.min(this.units, this.fixed.few + this.named.length)
       : this.units;
@@ -180,7 +180,7 @@ export class Store {
   /** The named units of the heat map's quantity and layer. */
   get named() {
     const { quantity, layer } = this.head;
-    return this.fixed.named.filter((one) => one.quantity === quantity && one.layer === layer);
+    return this.fixed.named.filter((entry) => entry.quantity === quantity && entry.layer === layer);
   }
 
   /** The unit of a row of the heat map. @param {number} row */
@@ -211,7 +211,7 @@ export class Store {
    * A value in words: exact if the answer has it, else by its colour; a bound if the colour is at an open end.
    * @param {number} t @param {number} unit @param {(value: number) => string} number
    */
-  told(t, unit, number) {
+  describeValue(t, unit, number) {
     const { step, quantity, unit: chosen } = this.head;
     if (step && step.at === t && chosen === unit && quantity in step) return number(step[quantity]);
     const { low } = this.fixed.quantities[quantity];

@@ -15,8 +15,8 @@ import { fit } from "../../../browser/static/heat.js";
 /** @typedef {{ left: number, top: number }} Origin the mirror's corner on the screen */
 /** @typedef {{ unknown: string, written: string, wash: string }} Pens colours of unknown characters and of the network's */
 
-const ABOVE = 60; // pixels above the visible part in which boxes are still kept
-const BREAK = 7; // pixels painted for a line break, which has no width
+const ABOVE_PX = 60; // pixels above the visible part in which boxes are still kept
+const BREAK_PX = 7; // pixels painted for a line break, which has no width
 
 export class TextBackground {
   node = document.createTextNode("\u200b"); // a zero-width space last: a final line break is laid out only before text
@@ -28,7 +28,7 @@ export class TextBackground {
   /** @type {Rect[]} boxes of the characters from `first` on */
   boxes = [];
   first = 0;
-  doubted = Infinity; // boxes from this character on may be wrong
+  doubtedFrom = Infinity; // boxes from this character on may be wrong
   scroll = 0;
   width = 0;
   height = 0;
@@ -53,8 +53,9 @@ export class TextBackground {
    */
   follow(text, points, astral, start, tail) {
     const from = toUnit(text, start, astral);
-    const kept = points.slice(points.length - tail).reduce((sum, point) => sum + point.length, 0);
-    this.node.replaceData(from, this.text.length - kept - from, text.slice(from, text.length - kept));
+    const tailUnits = points.slice(points.length - tail).reduce((sum, point) => sum + point.length, 0);
+    const to = text.length - tailUnits;
+    this.node.replaceData(from, this.text.length - tailUnits - from, text.slice(from, to));
     this.text = text;
     this.points = points;
     this.astral = astral;
@@ -74,7 +75,7 @@ export class TextBackground {
       const top = boxes[i - 1][1];
       while (i > 0 && boxes[i - 1][1] >= top - 1) i--;
     }
-    this.doubted = Math.min(this.doubted, first + i);
+    this.doubtedFrom = Math.min(this.doubtedFrom, first + i);
   }
 
   /**
@@ -84,21 +85,21 @@ export class TextBackground {
    */
   confirm(origin) {
     const { boxes, first } = this;
-    let end = Math.max(0, this.doubted - first);
-    this.doubted = Infinity;
+    let end = Math.max(0, this.doubtedFrom - first);
+    this.doubtedFrom = Infinity;
     while (end < boxes.length) {
       const start = end++;
       while (end < boxes.length && boxes[end][1] === boxes[start][1] && boxes[end][0] >= boxes[end - 1][0])
         end++;
-      if (!this.stands(end - 1, origin)) boxes.length = start;
+      if (!this.isUnmoved(end - 1, origin)) boxes.length = start;
     }
   }
 
   /** Whether box i is unmoved. @param {number} i @param {Origin} origin */
-  stands(i, origin) {
+  isUnmoved(i, origin) {
     const t = this.first + i;
-    const now = this.box(t, toUnit(this.text, t, this.astral), origin);
-    return now.every((side, k) => Math.abs(side - this.boxes[i][k]) < 0.01);
+    const measured = this.box(t, toUnit(this.text, t, this.astral), origin);
+    return measured.every((side, k) => Math.abs(side - this.boxes[i][k]) < 0.01);
   }
 
   /** Drop all boxes, after a change of width or font. */
@@ -115,7 +116,7 @@ export class TextBackground {
     this.range.setEnd(this.node, unit + this.points[t].length);
     const rect = this.range.getBoundingClientRect();
     const left = rect.left - origin.left;
-    const right = this.points[t] === "\n" ? left + BREAK : rect.right - origin.left;
+    const right = this.points[t] === "\n" ? left + BREAK_PX : rect.right - origin.left;
     return [left, rect.top - origin.top, right, rect.bottom - origin.top];
   }
 
@@ -142,7 +143,7 @@ export class TextBackground {
     const { points, scroll: top, origin } = this;
     const bottom = top + this.height;
     this.confirm(origin);
-    if (this.boxes[0]?.[3] < top - ABOVE) {
+    if (this.boxes[0]?.[3] < top - ABOVE_PX) {
       const from = this.boxes.findIndex((box) => box[3] >= top);
       this.boxes = from < 0 ? [] : this.boxes.slice(from);
       this.first += Math.max(0, from);
@@ -164,7 +165,7 @@ export class TextBackground {
   /** The first character whose line reaches below `top`, by binary search. @param {number} top @param {Origin} origin */
   seenFirst(top, origin) {
     const bottom = (/** @type {number} */ t) => this.box(t, toUnit(this.text, t, this.astral), origin)[3];
-    return leading(top < 4 ? 0 : this.points.length, (t) => bottom(t) < top - ABOVE / 2);
+    return leading(top < 4 ? 0 : this.points.length, (t) => bottom(t) < top - ABOVE_PX / 2);
   }
 
   /**

@@ -1,9 +1,9 @@
 // The live view: it connects its parts, which don't know one another.
 
-import { Frames } from "../../../browser/static/animation_frames.js";
+import { FrameLimiter } from "../../../browser/static/animation_frames.js";
 import { BaseView } from "../../../browser/static/base.js";
 import { find } from "../../../browser/static/dom.js";
-import { sayer } from "../../../browser/static/messages.js";
+import { makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { PredictionBars } from "../../../browser/static/prediction_bars.js";
@@ -15,8 +15,8 @@ import { Controls } from "./controls.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
 import { greet, Returning } from "./focus.js";
-import { meet, remember } from "./kept_state.js";
-import { steer, touch } from "./keys.js";
+import { meetServerText, remember } from "./kept_state.js";
+import { handleFigureKey, handleShortcut } from "./keys.js";
 import { Readout } from "./readout.js";
 import { PLAIN, SamplingControls } from "./sampling_controls.js";
 import { Store } from "./store.js";
@@ -54,16 +54,16 @@ export class View extends BaseView {
   /** @type {Record<string, string[]>} the colours behind the text */
   behind = {};
   /** @type {string[]} the characters of the text in the store */
-  drawn = [];
+  characters = [];
   /** @type {string[]} the characters of the last ask */
-  asked = [];
+  askedCharacters = [];
   /** @type {unknown} the number of the text that the page offered last */
   offer;
   /** @type {string | undefined} the token of the server's session */
   session;
   follow = true; // whether the window follows the caret
   shape = PLAIN;
-  told = 0; // the place of the bars' prediction
+  barsPlace = 0; // the place of the bars' prediction
   start = 0; // the window's first character
   quantity = "hidden";
   layer = 0;
@@ -76,27 +76,28 @@ export class View extends BaseView {
   /** @type {number | null} */
   pin = null;
   why = false; // whether the text's colours show each character's worth to the pinned one
-  frames = new Frames(() => this.redraw());
+  frames = new FrameLimiter(() => this.redraw());
   paint = new MessageChannel();
   onResize = () => this.resized();
   /** Escape unpins wherever the focus is, unless it closes an open element. @param {KeyboardEvent} event */
   onKey = (event) => {
-    if (event.key === "Escape" && !this.editor.composing && !document.querySelector(OPEN)) this.release();
-    else touch(this, event);
+    if (event.key === "Escape" && !this.editor.composing && !document.querySelector(OPEN))
+      this.handleEscape();
+    else handleShortcut(this, event);
   };
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
   constructor(root, styled) {
     super(root, styled);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
-    else this.presenting = new Presenting(root, () => this.presented(), false);
+    else this.presenting = new Presenting(root, () => this.onPresentation(), false);
     this.focus = new Returning(root);
     // Resolves to "", or to the address where Plotly is missing. Parsing the library blocks the browser for a second,
     // so it waits until the first picture is painted. A message arrives after the paint; a frame's callback before it.
-    this.plotly = new Promise((shown) => {
+    this.plotly = new Promise((resolve) => {
       this.paint.port1.onmessage = ({ data }) => {
         root.dataset.painted = data;
-        setTimeout(() => requestIdleCallback(shown, { timeout: 1000 }), 250);
+        setTimeout(() => requestIdleCallback(resolve, { timeout: 1000 }), 250);
       };
     }).then(loadPlotly);
   }
@@ -119,9 +120,9 @@ export class View extends BaseView {
     this.redraw();
   }
 
-  /** @param {boolean} is */
-  late(is) {
-    this.controls?.late(is);
+  /** @param {boolean} isLate */
+  showDelay(isLate) {
+    this.controls?.showDelay(isLate);
   }
 
   /** @param {Answer} header @param {Arrays} arrays */
@@ -129,23 +130,23 @@ export class View extends BaseView {
     const { text } = header; // the server's text, in the answer to a fresh ask; the editor's may differ
     // Not whole: the answer continues one that never arrived, or belongs to a former view. Or the answer to a later ask
     // has overtaken it on the other path.
-    const whole = (this.link.newest(header) || text !== undefined) && this.store.apply(header, arrays);
-    if (whole) this.drawn = text === undefined ? this.asked : Array.from(text);
+    const whole = (this.link.isNewest(header) || text !== undefined) && this.store.apply(header, arrays);
+    if (whole) this.characters = text === undefined ? this.askedCharacters : Array.from(text);
     if (whole && header.static) this.build();
     if (!whole) {
       this.store.revision = 0;
       this.store.digest = "";
-      this.link.wanted = true;
-    } else if (text !== undefined) meet(this, text, header);
+      this.link.askDue = true;
+    } else if (text !== undefined) meetServerText(this, text, header);
     // The ask was made before the layout, which has room for more columns.
-    if (whole && !this.root.hidden && this.narrow) this.link.wanted = true;
-    this.link.answered(header);
-    if (whole && header.continuations) this.writing.take(header.continuations);
+    if (whole && !this.root.hidden && this.narrow) this.link.askDue = true;
+    this.link.endAsk(header);
+    if (whole && header.continuations) this.writing.takeTexts(header.continuations);
     if (whole) this.frames.ask();
   }
 
   /** The choices that each ask contains, and that a remounted view restores. */
-  get looks() {
+  get choices() {
     const { pin, why, quantity, layer, order, unit, memoryless, shape } = this;
     return { pin, why, quantity, layer, order, unit, memoryless, shape };
   }
@@ -162,11 +163,11 @@ export class View extends BaseView {
     if (!this.editor) {
       this.shape = { ...PLAIN, temperature };
       this.editor = new Editor(root, limit, {
-        change: () => this.typed(),
-        caret: () => this.moved(),
+        change: () => this.onInput(),
+        caret: () => this.onCaretMove(),
         point: (t) => this.point(t === null ? null : { t, unit: null }),
-        click: (t) => (t !== null || this.why) && this.wonder(t),
-        limit: (beyond) => this.controls.beyond(beyond),
+        click: (t) => (t !== null || this.why) && this.askWhy(t),
+        limit: (beyond) => this.controls.showLimit(beyond),
       });
       this.figure = new Figure(find(root, "div.rv-figure"), this.plotly, {
         point: (event) => this.point(event && this.figure.under(event, this.store)),
@@ -174,31 +175,31 @@ export class View extends BaseView {
         scroll: (columns) => this.scroll(this.start + columns),
         rows: () => this.redraw(),
       });
-      this.figure.pad.addEventListener("keydown", (event) => steer(this, event));
+      this.figure.pad.addEventListener("keydown", (event) => handleFigureKey(this, event));
       window.addEventListener("resize", this.onResize);
       window.addEventListener("keydown", this.onKey, true); // capturing: before Escape closes a list
       this.observer = new ResizeObserver(this.onResize);
       this.bookmark = new Bookmark(this);
     }
-    const say = sayer(words);
+    const phrase = makePhrase(words);
     find(root, "details.rv-more").ontoggle = () => this.behindMore();
     this.behindMore();
-    this.presenting?.name(say);
+    this.presenting?.setWords(phrase);
     this.numbers = new Numbers(language);
-    this.bookmark.speak(say);
-    this.readout = new Readout(root, say, this.store.fixed, this.numbers);
-    this.next = new PredictionBars(root, say, this.numbers, (id) => this.writing.symbol(id));
-    this.controls = new Controls(this, say);
+    this.bookmark.setWords(phrase);
+    this.readout = new Readout(root, phrase, this.store.fixed, this.numbers);
+    this.next = new PredictionBars(root, phrase, this.numbers, (id) => this.writing.symbol(id));
+    this.controls = new Controls(this, phrase);
     if (this.figure.box) this.layOut();
-    this.writing = new Continuation(this, say);
+    this.writing = new Continuation(this, phrase);
     const reshape = (/** @type {Partial<Shape>} */ changes) => this.reshape(changes);
-    this.dials = new SamplingControls(root, say, this.numbers, symbols.length, () => this.shape, reshape);
+    this.dials = new SamplingControls(root, phrase, this.numbers, symbols.length, () => this.shape, reshape);
     this.dress();
     if (root.hidden)
       this.styled.then(() => {
         root.hidden = false;
         greet(root, this.editor.area);
-        this.plotly.then((missing) => missing && this.controls.missing(missing));
+        this.plotly.then((missing) => missing && this.controls.showMissingPlotly(missing));
         this.observer?.observe(root);
         this.resized();
       });
@@ -213,19 +214,19 @@ export class View extends BaseView {
 
   // ---- asking -------------------------------------------------------------------------------------
 
-  wish() {
+  makeAsk() {
     if (!this.editor) return { fresh: true };
     const { store, writing } = this;
-    const { shape, ...looks } = this.looks;
+    const { shape, ...looks } = this.choices;
     const memoryless = looks.memoryless && store.fixed.memoryless !== null;
-    this.asked = this.editor.points;
+    this.askedCharacters = this.editor.points;
     // Before the layout the view has no width: it asks again once it has.
-    const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
+    const all = this.figure.columns(this.askedCharacters.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
-    this.start = this.place(this.asked.length, columns);
+    this.start = this.place(this.askedCharacters.length, columns);
     const view = { ...looks, memoryless, ...shape, start: this.start, columns };
-    const wanted = { write: writing.wanted, at: writing.at, ...this.controls.advice.wishes() };
-    return { text: this.editor.text, ...view, base: store.revision, static: store.digest, ...wanted };
+    const requests = { write: writing.askedCount, at: writing.at, ...this.controls.advice.takePending() };
+    return { text: this.editor.text, ...view, base: store.revision, static: store.digest, ...requests };
   }
 
   /** The window's first character. @param {number} length @param {number} columns */
@@ -234,7 +235,7 @@ export class View extends BaseView {
     return around(this.start, columns, length, this.editor.caret);
   }
 
-  typed() {
+  onInput() {
     this.follow = true;
     this.hover = null;
     // The colours of "why" belong to the former text, and their slow answer would delay the keys.
@@ -251,13 +252,13 @@ export class View extends BaseView {
   }
 
   /** Follow a moved caret with the bars and, if it leaves the window, with the window. */
-  moved() {
+  onCaretMove() {
     const { follow, store } = this;
     this.writing.stop();
     this.follow = true;
     this.hover = null;
-    const known = follow && this.editor.points === this.drawn;
-    if (known && this.place(store.length, this.columns) === this.start) this.cursor();
+    const sameText = follow && this.editor.points === this.characters;
+    if (sameText && this.place(store.length, this.columns) === this.start) this.cursor();
     else this.link.ask();
   }
 
@@ -304,14 +305,14 @@ export class View extends BaseView {
   pick(place) {
     if (!place) return;
     const { t, unit } = place;
-    if (unit === null) return this.wonder(t);
+    if (unit === null) return this.askWhy(t);
     this.pin = this.pin === t && !this.why && unit === this.unit ? null : t;
     this.choose({ unit }); // the answer has the unit's step at the pin
     this.cursor();
   }
 
   /** Ask "why" for character t; the same one again, or null, ends it. @param {number | null} t */
-  wonder(t) {
+  askWhy(t) {
     const again = this.why && this.pin === t;
     this.pin = again ? null : t;
     this.why = this.pin !== null;
@@ -333,10 +334,10 @@ export class View extends BaseView {
    * Escape's actions, one a press: close the continuations, deselect the text, end "why", unpin, deselect the unit, show
    * the few rows again, end the presentation.
    */
-  release() {
+  handleEscape() {
     if (!this.writing.panel.hidden) return this.writing.stop();
     if (this.editor.deselect()) return;
-    if (this.why) return this.wonder(null);
+    if (this.why) return this.askWhy(null);
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
     else if (this.presenting?.on && this.rearranged) this.controls.order("steady");
@@ -345,30 +346,30 @@ export class View extends BaseView {
   }
 
   /** The caret's place, or the nearest one in the window. */
-  get here() {
+  get caretPlace() {
     const { start, stop } = this.store;
     return Math.max(start, Math.min(stop, this.editor.caret));
   }
 
   /** Update all parts to the cursor's place: under the pointer, else pinned, else the caret's. */
   cursor() {
-    const { store, drawn, figure, editor, hover, here, pin } = this;
+    const { store, characters, figure, editor, hover, caretPlace, pin } = this;
     if (!store.head || !figure.view) return;
-    const held = (/** @type {number | null | undefined} */ t) => (store.holds(t ?? -1) ? t : null);
-    const pointed = held(hover?.t);
-    const t = pointed ?? held(pin) ?? here;
-    const came = t < store.length ? t : null;
-    figure.mark("cursor", t === pin ? (pointed ?? null) : came);
+    const inStore = (/** @type {number | null | undefined} */ t) => (store.holds(t ?? -1) ? t : null);
+    const pointed = inStore(hover?.t);
+    const t = pointed ?? inStore(pin) ?? caretPlace;
+    const actual = t < store.length ? t : null;
+    figure.mark("cursor", t === pin ? (pointed ?? null) : actual);
     figure.mark("pinned", pin);
     figure.markUnit(store, this.unit);
     editor.tint.frame("point", pointed ?? null);
     editor.tint.frame("pin", pin);
-    this.told = t;
-    this.next.draw(store, drawn, t, t === here);
-    const told = came !== null && (typeof pointed === "number" || t === pin) ? came : null;
-    this.readout.tell(store, drawn, told, hover?.unit ?? this.unit, t === pin);
-    this.readout.now(store, drawn, here, pin, this.unit);
-    this.bookmark.touch();
+    this.barsPlace = t;
+    this.next.draw(store, characters, t, t === caretPlace);
+    const readoutPlace = actual !== null && (typeof pointed === "number" || t === pin) ? actual : null;
+    this.readout.showSentence(store, characters, readoutPlace, hover?.unit ?? this.unit, t === pin);
+    this.readout.showEntropy(store, characters, caretPlace, pin, this.unit);
+    this.bookmark.noteChange();
   }
 
   // ---- drawing ------------------------------------------------------------------------------------
@@ -385,9 +386,9 @@ export class View extends BaseView {
 
   redraw() {
     if (!this.store.head || this.root.hidden || !this.figure?.box) return;
-    const { store, drawn, figure, columns } = this;
+    const { store, characters, figure, columns } = this;
     const first = within(this.start, columns, store.start, store.stop);
-    figure.draw(store, drawn, first, columns, this.theme, this.font).then(() => this.painted());
+    figure.draw(store, characters, first, columns, this.theme, this.font).then(() => this.recordPaint());
     this.colour();
     this.readout.draw(store);
     this.controls.draw(store, first);
@@ -395,22 +396,22 @@ export class View extends BaseView {
   }
 
   /** Record the painted length in the element's dataset, for tests, and go on writing, after the browser's paint. */
-  painted() {
+  recordPaint() {
     const { length } = this.store;
     requestAnimationFrame(() => {
       this.paint.port2.postMessage(String(length));
-      this.writing.keep();
+      this.writing.writeNext();
     });
   }
 
   /** Paint the text's background: by "why", by one unit, or by surprisal. */
   colour() {
-    const { store, behind, drawn } = this;
+    const { store, behind, characters } = this;
     const byUnit = store.head.unit !== null && this.unit !== null;
     const by = this.why && store.why ? "why" : byUnit ? "unit" : "surprisal";
     const { actual, model } = this.theme;
     const pens = { unknown: actual, written: model, wash: by === "surprisal" ? `${model}33` : "" };
-    this.editor.paint(behindText(store, behind, by), (t) => store.isUnknown(t), drawn, pens);
+    this.editor.paint(behindText(store, behind, by), (t) => store.isUnknown(t), characters, pens);
   }
 
   /** On a phone what is behind "More" is all but the text and what it changes; a presentation shows all. */
@@ -426,11 +427,11 @@ export class View extends BaseView {
   /** Hide or show the perplexity below the heat map. */
   fold() {
     this.figure.folded = !this.figure.folded;
-    this.laidOut();
+    this.relayout();
   }
 
   /** Lay the figure out anew, at its height. */
-  laidOut() {
+  relayout() {
     this.layOut();
     this.redraw();
   }
@@ -440,7 +441,7 @@ export class View extends BaseView {
   }
 
   /** Lay out after the presentation begins or ends: lines break elsewhere, so scroll to the caret. */
-  presented() {
+  onPresentation() {
     this.behindMore();
     this.editor.seeking = true;
     this.resized(true);

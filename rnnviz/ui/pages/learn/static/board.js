@@ -3,7 +3,7 @@
 // A control's elements are kept by name while every drawing has that control, so that typing and dragging go on.
 // Pictures are made anew at each drawing (primitives.js).
 
-import { make, put } from "../../../browser/static/dom.js";
+import { make, makeSvg, put } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
@@ -17,17 +17,17 @@ export class Board {
   inks = { dark: "#000000", light: "#ffffff" }; // two letter colours, one of which is readable on any background
   numbers = new Numbers("en");
   /** @type {Record<string, string>} the words around every step */
-  said = {};
+  words = {};
   /** @type {Room | undefined} the class, if it answers */
   room;
   /** @type {((pick?: number) => void) | null} shows the picture behind a question, with an option as prediction; null without */
-  open = null;
+  openPicture = null;
   /** @type {Map<string, Standing>} the picture's symbols: their shapes and values */
-  standing = new Map();
+  symbolValues = new Map();
   /** @type {HTMLElement[]} the plots of primitives.js, kept because Plotly updates faster than it creates */
   plots = [];
   /** @type {Map<string, Untyped>} controls by name */
-  kept = new Map();
+  entries = new Map();
   /** Go to a step by its name, with an ask for it. @type {(name: string, ask?: object) => void} */
   visit = () => {};
 
@@ -40,8 +40,7 @@ export class Board {
     this.controls = make("div", "kit-controls");
     this.picture = make("div", "kit-picture");
     this.picture.setAttribute("role", "group"); // view.js labels it with the step's notice
-    this.lights = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    this.lights.setAttribute("class", "ln-lights");
+    this.lights = makeSvg("svg", { class: "ln-lights" });
     this.kit = make("div", "kit", this.answers, this.controls, this.picture);
     this.kit.append(this.lights);
     root.replaceChildren(this.kit);
@@ -56,7 +55,7 @@ export class Board {
   }
 
   /** Show the error that prevents a step. @param {string} sentence */
-  trouble(sentence) {
+  showError(sentence) {
     this.show([]);
     this.answers.hidden = true;
     this.picture.replaceChildren(make("p", "ln-trouble", sentence));
@@ -84,10 +83,10 @@ export class Board {
    * @param {Element} element @param {string} names separated by spaces
    * @param {unknown} [value] the symbol's value here, if there is one symbol @param {string} [shape]
    */
-  stands(element, names, value, shape = "") {
+  tieSymbols(element, names, value, shape = "") {
     element.setAttribute("data-stands", names);
     if (value !== undefined && !names.includes(" "))
-      this.standing.set(names, { value: /** @type {number} */ (value), shape });
+      this.symbolValues.set(names, { value: /** @type {number} */ (value), shape });
   }
 
   // ---- controls -----------------------------------------------------------------------------------------
@@ -95,22 +94,22 @@ export class Board {
   /** Show a step's controls, and remove all others. @param {KitControl[]} controls */
   show(controls) {
     const names = new Set(controls.map(({ name }) => name));
-    for (const [name, { element }] of this.kept)
+    for (const [name, { element }] of this.entries)
       if (!names.has(name)) {
         element.remove();
-        this.kept.delete(name);
+        this.entries.delete(name);
       }
     for (const control of controls) {
       const { name, kind, value, stands } = control;
-      if (this.kept.get(name)?.kind !== kind) {
-        this.kept.get(name)?.element.remove();
-        this.kept.set(name, { kind, ...MAKE[kind]((to) => this.ask({ [name]: to })) });
+      if (this.entries.get(name)?.kind !== kind) {
+        this.entries.get(name)?.element.remove();
+        this.entries.set(name, { kind, ...CONTROLS[kind]((to) => this.ask({ [name]: to })) });
       }
-      const { element, update } = this.kept.get(name);
+      const { element, update } = this.entries.get(name);
       element.dataset.name = name;
       update(control, this);
       if (element.parentNode !== this.controls) this.controls.append(element);
-      if (stands) this.stands(element, stands, value);
+      if (stands) this.tieSymbols(element, stands, value);
     }
     this.controls.hidden = controls.length === 0;
   }
@@ -132,9 +131,9 @@ export function inkOn(colour) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.26 ? "dark" : "light";
 }
 
-/** A playing slider's next value, in steps that grow with the value; from its end, its beginning. @param {number} now @param {number} min @param {number} max @param {number} step */
-export function onward(now, min, max, step) {
-  return now < max ? Math.min(max, now + Math.max(step, Math.round((0.08 * now) / step) * step)) : min;
+/** A playing slider's next value, in steps that grow with the value; from its end, its beginning. @param {number} value @param {number} min @param {number} max @param {number} step */
+export function nextValue(value, min, max, step) {
+  return value < max ? Math.min(max, value + Math.max(step, Math.round((0.08 * value) / step) * step)) : min;
 }
 
 /** The number of decimals that a slider's values have. @param {number} step */
@@ -143,7 +142,7 @@ export function decimals(step) {
 }
 
 /** Another seed. @param {number} seed */
-export function another(seed) {
+export function nextSeed(seed) {
   return (seed * 7 + 3) % 997;
 }
 
@@ -151,43 +150,43 @@ export function another(seed) {
 /** @typedef {{ element: HTMLElement, update: (control: KitControl, board: Board) => void }} Made */
 
 /** Functions that make each kind of control. @type {Record<string, (change: Change) => Made>} */
-const MAKE = {
+const CONTROLS = {
   /** A slider. With `play`, a button moves it to its end, in steps that grow with the value. */
   slider(change) {
     const [caption, input, output] = [make("span"), make("input"), make("output")];
-    const plays = Object.assign(make("button", "ln-button ln-strong"), { type: "button" });
+    const plays = make("button", "ln-button ln-strong");
     input.type = "range";
     /** @type {(v: number) => string} */
-    let say = String;
-    let on = false;
+    let format = String;
+    let playing = false;
     let timer = 0;
     input.oninput = () => {
-      put(output, say(Number(input.value)));
+      put(output, format(Number(input.value)));
       change(Number(input.value));
     };
     const element = make("div", "ln-slider", make("label", "", caption, input, output), plays);
     return {
       element,
       update({ label, value, range: [min, max, step], play, stop }, board) {
-        const now = Number(value);
-        const move = () => change(onward(now, min, max, step));
+        const current = Number(value);
+        const move = () => change(nextValue(current, min, max, step));
         clearTimeout(timer);
-        on &&= now < max;
-        if (on) timer = window.setTimeout(move, 40);
+        playing &&= current < max;
+        if (playing) timer = window.setTimeout(move, 40);
         plays.hidden = !play;
-        put(plays, (on ? stop : play) ?? "");
+        put(plays, (playing ? stop : play) ?? "");
         plays.onclick = () => {
-          on = !on;
+          playing = !playing;
           clearTimeout(timer);
-          if (on) move();
+          if (playing) move();
           else put(plays, play);
         };
-        say = (v) => board.number(Number(v), decimals(step));
+        format = (v) => board.number(Number(v), decimals(step));
         put(caption, label);
         Object.assign(input, { min, max, step });
         input.setAttribute("aria-label", label);
         if (board.focused !== input) input.value = String(value);
-        put(output, say(Number(input.value)));
+        put(output, format(Number(input.value)));
       },
     };
   },
@@ -197,15 +196,15 @@ const MAKE = {
     const [caption, input] = [make("span"), make("input")];
     Object.assign(input, { type: "text", spellcheck: false, autocomplete: "off" });
     /** @type {string | undefined} the text typed since the field has the focus */
-    let own;
-    const typed = () => {
-      own = input.value;
-      change(own);
+    let typedText;
+    const report = () => {
+      typedText = input.value;
+      change(typedText);
     };
     input.addEventListener("input", (event) => {
-      if (!(/** @type {InputEvent} */ (event).isComposing)) typed();
+      if (!(/** @type {InputEvent} */ (event).isComposing)) report();
     });
-    input.addEventListener("compositionend", typed);
+    input.addEventListener("compositionend", report);
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.isComposing) input.blur(); // returns the keys to the lecture
     });
@@ -218,8 +217,8 @@ const MAKE = {
         element.style.maxWidth = `max(34em, ${0.68 * limit}em)`;
         input.setAttribute("aria-label", label);
         const focused = board.focused === input;
-        if (!focused || (own === undefined && input.value !== value)) input.value = String(value);
-        if (!focused) own = undefined;
+        if (!focused || (typedText === undefined && input.value !== value)) input.value = String(value);
+        if (!focused) typedText = undefined;
       },
     };
   },
@@ -232,34 +231,34 @@ const MAKE = {
       update({ name, label, value, options }) {
         element.setAttribute("aria-label", label || name);
         if (label) element.dataset.label = label;
-        const there = /** @type {HTMLButtonElement[]} */ ([...element.children]);
+        const buttons = /** @type {HTMLButtonElement[]} */ ([...element.children]);
         options.forEach((/** @type {[string, string]} */ [key, words], /** @type {number} */ i) => {
-          const button = there[i] ?? Object.assign(make("button"), { type: "button" });
+          const button = buttons[i] ?? make("button");
           button.setAttribute("role", "radio");
           button.setAttribute("aria-checked", String(key === String(value)));
           button.onclick = () => change(key);
           put(button, words);
-          if (!there[i]) element.append(button);
+          if (!buttons[i]) element.append(button);
         });
-        for (const button of there.slice(options.length)) button.remove();
+        for (const button of buttons.slice(options.length)) button.remove();
       },
     };
   },
 
   again(change) {
-    const element = Object.assign(make("button", "ln-button"), { type: "button" });
+    const element = make("button", "ln-button");
     return {
       element,
       update({ label, value }) {
         put(element, label);
-        element.onclick = () => change(another(Number(value)));
+        element.onclick = () => change(nextSeed(Number(value)));
       },
     };
   },
 
   /** A button that switches a value on and off. Without words for "off", it is hidden while on. */
   toggle(change) {
-    const element = Object.assign(make("button", "ln-button"), { type: "button" });
+    const element = make("button", "ln-button");
     return {
       element,
       update({ label, off, value }) {

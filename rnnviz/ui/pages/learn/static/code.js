@@ -1,28 +1,28 @@
 // The panel with the step's code, over its picture, and a button that copies it.
 
-import { find, make, put } from "../../../browser/static/dom.js";
+import { copyText, find, make, put } from "../../../browser/static/dom.js";
 
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { StepCode } from "./types" */
 
 export class CodePanel {
-  wanted = false; // whether the panel opens at every step with code
+  enabled = false; // whether the panel opens at every step with code
   open = false;
-  fresh = false; // whether its code has changed since the last layout
+  codeChanged = false; // whether its code has changed since the last layout
   /** @type {StepCode | null} */
   cell = null;
-  /** @type {Say} */
-  say = (name) => name;
+  /** @type {Phrase} */
+  phrase = (labelButton) => labelButton;
 
-  /** @param {HTMLElement} root the view's @param {() => void} asked called when `wanted` changes */
-  constructor(root, asked) {
-    this.asked = asked;
+  /** @param {HTMLElement} root the view's @param {() => void} onToggle called when `enabled` changes */
+  constructor(root, onToggle) {
+    this.onToggle = onToggle;
     this.panel = find(root, "aside.ln-code");
     this.opener = find(root, "button.ln-opens-code");
     this.title = make("b");
-    this.copier = Object.assign(make("button", "ln-copy"), { type: "button" });
-    this.closer = Object.assign(make("button", "ln-close", "✕"), { type: "button" });
-    this.code = scrolling("ln-cell");
+    this.copier = make("button", "ln-copy");
+    this.closer = make("button", "ln-close", "✕");
+    this.code = makeScroller("ln-cell");
     this.panel.append(make("header", "", this.title, this.copier, this.closer));
     this.panel.append(this.code);
     this.opener.onclick = () => this.toggle();
@@ -31,52 +31,48 @@ export class CodePanel {
   }
 
   /** Open or close the panel, if the step has code. */
-  toggle(open = !this.wanted) {
+  toggle(open = !this.enabled) {
     if (!this.cell) return;
-    this.wanted = open;
-    this.asked();
+    this.enabled = open;
+    this.onToggle();
   }
 
-  /** Take a step's code. @param {StepCode | null} cell @param {Say} say */
-  show(cell, say) {
+  /** Take a step's code. @param {StepCode | null} cell @param {Phrase} phrase */
+  show(cell, phrase) {
     const { code = "" } = cell ?? {};
-    const another = code !== this.code.textContent;
-    Object.assign(this, { cell, open: this.wanted && cell !== null, say });
+    const changed = code !== this.code.textContent;
+    Object.assign(this, { cell, open: this.enabled && cell !== null, phrase });
     this.opener.hidden = cell === null;
-    name(this.opener, say("code"), say("code.help"));
+    name(this.opener, phrase("code"), phrase("code.help"));
     this.opener.setAttribute("aria-expanded", String(this.open));
     this.panel.hidden = !this.open;
     if (!this.open) return;
-    put(this.title, say("code.label"));
-    name(this.closer, "✕", say("code.close"));
-    this.panel.setAttribute("aria-label", say("code"));
-    this.code.setAttribute("aria-label", say("code.label"));
-    if (!another) return;
-    put(this.copier, say("copy"));
+    put(this.title, phrase("code.label"));
+    name(this.closer, "✕", phrase("code.close"));
+    this.panel.setAttribute("aria-label", phrase("code"));
+    this.code.setAttribute("aria-label", phrase("code.label"));
+    if (!changed) return;
+    put(this.copier, phrase("copy"));
     put(this.code, code);
-    this.fresh = true;
+    this.codeChanged = true;
   }
 
   /** Scroll new code to its end after the layout: its first lines are only numbers. */
-  placed() {
-    if (this.fresh && this.open) this.code.scrollTop = this.code.scrollHeight;
-    this.fresh = false;
+  scrollToEnd() {
+    if (this.codeChanged && this.open) this.code.scrollTop = this.code.scrollHeight;
+    this.codeChanged = false;
   }
 
   async copy() {
     const { code = "" } = this.cell ?? {};
-    // Browsers give only https pages and localhost a clipboard; elsewhere the code is selected, to copy by keyboard.
-    const copied = await Promise.resolve(navigator.clipboard?.writeText(code)).then(
-      () => Boolean(navigator.clipboard),
-      () => false,
-    );
-    if (!copied) getSelection()?.selectAllChildren(this.code);
-    put(this.copier, this.say(copied ? "copied" : "copy.failed"));
+    const copied = await copyText(code);
+    if (!copied) getSelection()?.selectAllChildren(this.code); // to copy by keyboard
+    put(this.copier, this.phrase(copied ? "copied" : "copy.failed"));
   }
 }
 
 /** A text element that keys can scroll too. @param {string} className */
-function scrolling(className) {
+function makeScroller(className) {
   return Object.assign(make("pre", className), { tabIndex: 0, role: "region" });
 }
 

@@ -2,46 +2,41 @@
 
 import { find, make } from "../../../browser/static/dom.js";
 
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { View } from "./view.js" */
 
-/** @param {View} view @param {Say} say */
-export function moves(view, say) {
+/** @param {View} view @param {Phrase} phrase */
+export function showFooter(view, phrase) {
   const { titles, steps, scene } = view.answer;
-  const step = view.seen[scene] ?? view.answer.step;
-  const dots = button("", say("step", { n: step + 1, count: steps }), "ln-dots", () =>
-    view.step(view.at + 1),
+  const step = view.stepByScene[scene] ?? view.answer.step;
+  const dots = button("", phrase("step", { n: step + 1, count: steps }), "ln-dots", () =>
+    view.goToStep(view.at + 1),
   );
   // More dots would leave no room for the notice.
   for (let i = 0; i < steps && steps <= 10; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
-  const seen = step < steps ? `${step + 1}/${steps}` : say("appendix");
-  dots.append(make("span", "", seen));
-  dots.title = say("next");
-  dots.setAttribute("aria-label", `${seen}: ${dots.getAttribute("aria-label")}`); // begins with what is seen
-  const back = button("↑", say("back"), "", () => view.step(view.at - 1), step === 0);
+  const position = step < steps ? `${step + 1}/${steps}` : phrase("appendix");
+  dots.append(make("span", "", position));
+  dots.title = phrase("next");
+  dots.setAttribute("aria-label", `${position}: ${dots.getAttribute("aria-label")}`); // begins with what is seen
+  const back = button("↑", phrase("back"), "", () => view.goToStep(view.at - 1), step === 0);
   find(view.root, "div.ln-steps").replaceChildren(...(steps > 1 ? [back, dots] : []));
   const numbers = titles.map((title, i) => {
-    const number = button(String(i + 1), `${i + 1} · ${title}`, "ln-number", () => view.go(i + 1));
+    const number = button(String(i + 1), `${i + 1} · ${title}`, "ln-number", () => view.goToScene(i + 1));
     if (i + 1 === scene) number.setAttribute("aria-current", "step");
     return number;
   });
   const scenes = find(view.root, "nav.ln-scenes");
-  scenes.setAttribute("aria-label", say("scenes"));
+  scenes.setAttribute("aria-label", phrase("scenes"));
   scenes.replaceChildren(
-    button("‹", say("scene.back"), "", () => view.go(view.scene - 1), scene === 1),
+    button("‹", phrase("scene.back"), "", () => view.goToScene(view.scene - 1), scene === 1),
     ...numbers,
-    button("›", say("scene.next"), "", () => view.go(view.scene + 1), scene === titles.length),
+    button("›", phrase("scene.next"), "", () => view.goToScene(view.scene + 1), scene === titles.length),
   );
 }
 
 /** @param {string} text @param {string} title @param {string} name its class @param {() => void} press */
 function button(text, title, name, press, off = false) {
-  const made = Object.assign(make("button", name, text), {
-    type: "button",
-    title,
-    onclick: press,
-    disabled: off,
-  });
-  made.setAttribute("aria-label", title);
-  return made;
+  const element = Object.assign(make("button", name, text), { title, onclick: press, disabled: off });
+  element.setAttribute("aria-label", title);
+  return element;
 }

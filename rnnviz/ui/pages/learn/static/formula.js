@@ -67,8 +67,8 @@ export class Formula {
     return /** @type {HTMLElement[]} */ ([...this.row.children]);
   }
 
-  /** @param {string} latex @param {string} label @param {(name: string) => string} said makes a symbol's description */
-  show(latex, label, said) {
+  /** @param {string} latex @param {string} label @param {(name: string) => string} describe makes a symbol's description */
+  show(latex, label, describe) {
     this.row.setAttribute("aria-label", label);
     if (latex !== this.latex) {
       this.latex = latex;
@@ -76,26 +76,27 @@ export class Formula {
       const names = new Set(this.symbols().map((element) => String(element.dataset.symbol)));
       this.row.replaceChildren(
         ...[...names].map((name, i) => {
-          const button = Object.assign(make("button"), { type: "button", tabIndex: i ? -1 : 0 });
+          const button = Object.assign(make("button"), { tabIndex: i ? -1 : 0 });
           button.dataset.symbol = name;
           button.onclick = () => this.lights.pin(name);
           return button;
         }),
       );
     }
-    for (const button of this.buttons) button.setAttribute("aria-label", said(button.dataset.symbol ?? ""));
+    for (const button of this.buttons)
+      button.setAttribute("aria-label", describe(button.dataset.symbol ?? ""));
   }
 
   /** The elements of a symbol, or of all. @returns {HTMLElement[]} */
   symbols(name = "") {
-    const wanted = name ? `[data-symbol="${CSS.escape(name)}"]` : "[data-symbol]";
-    return [...this.math.querySelectorAll(`.katex-html ${wanted}`)].map(
+    const selector = name ? `[data-symbol="${CSS.escape(name)}"]` : "[data-symbol]";
+    return [...this.math.querySelectorAll(`.katex-html ${selector}`)].map(
       (element) => /** @type {HTMLElement} */ (element),
     );
   }
 
   /** @param {string} name the highlighted symbol, or "" */
-  light(name) {
+  highlight(name) {
     for (const element of this.symbols())
       element.classList.toggle("ln-lit", name !== "" && element.dataset.symbol === name);
   }

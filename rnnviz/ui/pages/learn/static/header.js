@@ -4,7 +4,7 @@ import { find, make } from "../../../browser/static/dom.js";
 import { Formula } from "./formula.js";
 import { SymbolHighlight } from "./highlight.js";
 
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Board } from "./board.js" */
 /** @import { Answer } from "./types" */
 
@@ -18,11 +18,11 @@ export class Header {
     this.lights.join(this.formula, board);
   }
 
-  /** @param {Answer} answer @param {Say} say */
-  show({ scene, titles, formula, symbols, words }, say) {
+  /** @param {Answer} answer @param {Phrase} phrase */
+  show({ scene, titles, formula, symbols, words }, phrase) {
     this.title.replaceChildren(make("b", "", String(scene)), titles[scene - 1]);
-    this.formula.show(formula, say("symbols"), (name) => symbols[name]?.is ?? name);
-    Object.assign(this.lights, { known: symbols, words });
+    this.formula.show(formula, phrase("symbols"), (name) => symbols[name]?.is ?? name);
+    Object.assign(this.lights, { symbols, words });
   }
 
   fit() {

@@ -2,18 +2,17 @@
 //
 // Highlighted is the symbol under the pointer, else the one with the focus, else the one pinned by a click or a tap.
 
-import { find, make } from "../../../browser/static/dom.js";
+import { find, make, makeSvg } from "../../../browser/static/dom.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Formula } from "./formula.js" */
 /** @import { Symbols, Standing } from "./types" */
 
-const SVG = "http://www.w3.org/2000/svg";
-const EDGE = 4; // pixels between an element and its frame
-const [ROWS, COLUMNS] = [4, 7]; // the largest matrix that the tip shows whole
+const EDGE_PX = 4; // pixels between an element and its frame
+const [MAX_ROWS, MAX_COLUMNS] = [4, 7]; // the largest matrix that the tip shows whole
 
 /** The symbols of an event's element in the picture. @param {Event} event */
-function stood(event) {
+function symbolNames(event) {
   const element = /** @type {Element} */ (event.target).closest("[data-stands]");
   return element?.getAttribute("data-stands")?.split(" ") ?? [];
 }
@@ -29,7 +28,7 @@ export class SymbolHighlight {
   /** @type {Board} */
   board;
   /** @type {Symbols} descriptions, by symbol */
-  known = {};
+  symbols = {};
   /** @type {Record<string, string>} */
   words = {};
   pointed = "";
@@ -51,7 +50,7 @@ export class SymbolHighlight {
     const scene = board.root;
     // An element may stand for several symbols: take one that the formula has.
     const from = (/** @type {Event} */ event) => {
-      const names = stood(event);
+      const names = symbolNames(event);
       return names.find((name) => formula.symbols(name).length) ?? names[0] ?? "";
     };
     scene.addEventListener("pointermove", (event) => this.point(from(event), event.target));
@@ -87,18 +86,18 @@ export class SymbolHighlight {
   }
 
   /** Unpin; called at another step. */
-  forget() {
+  unpin() {
     this.pinned = this.pointed = "";
   }
 
   /** Draw the highlight in the present picture. */
   show() {
     const { board, formula } = this;
-    const name = [this.pointed, this.focused, this.pinned].find((one) => one in this.known) ?? "";
+    const name = [this.pointed, this.focused, this.pinned].find((symbol) => symbol in this.symbols) ?? "";
     if (!name && !this.lit) return;
     this.lit = name;
     this.root.dataset.lit = name;
-    formula.light(name);
+    formula.highlight(name);
     this.tip.hidden = !name;
     const lit = name ? board.kit.querySelectorAll(`[data-stands~="${CSS.escape(name)}"]`) : [];
     board.lights.replaceChildren(...Array.from(lit, (element) => this.frame(element)));
@@ -108,26 +107,22 @@ export class SymbolHighlight {
   /** A frame around an element, within the picture. @param {Element} element */
   frame(element) {
     const [area, box] = [this.board.kit.getBoundingClientRect(), element.getBoundingClientRect()];
-    const frame = document.createElementNS(SVG, "rect");
-    const within = (/** @type {number} */ v, /** @type {number} */ most) =>
-      Math.max(2, Math.min(most - 2, v));
-    const [x, right] = [box.left - EDGE, box.right + EDGE].map((v) => within(v - area.left, area.width));
-    const [y, bottom] = [box.top - EDGE, box.bottom + EDGE].map((v) => within(v - area.top, area.height));
-    const place = { x, y, width: right - x, height: bottom - y, rx: 8 };
-    for (const [key, value] of Object.entries(place)) frame.setAttribute(key, value.toFixed(1));
-    return frame;
+    const clip = (/** @type {number} */ v, /** @type {number} */ size) => Math.max(2, Math.min(size - 2, v));
+    const [x, right] = [box.left - EDGE_PX, box.right + EDGE_PX].map((v) => clip(v - area.left, area.width));
+    const [y, bottom] = [box.top - EDGE_PX, box.bottom + EDGE_PX].map((v) => clip(v - area.top, area.height));
+    return makeSvg("rect", { x, y, width: right - x, height: bottom - y, rx: 8 });
   }
 
   /** Fill the tip with a symbol's description, shape and value. @param {string} name */
   explain(name) {
-    const { is, shape } = this.known[name];
+    const { is, shape } = this.symbols[name];
     /** @type {Standing} */
-    const here = this.board.standing.get(name) ?? {};
+    const symbolValue = this.board.symbolValues.get(name) ?? {};
     const parts = [make("b", "", is)];
     const letters = shape.split(" × ").map((letter) => this.words[`shape.${letter}`] ?? letter);
-    const said = [here.shape, shape, shape && letters.join(" × ")].filter(Boolean).join("  ·  ");
-    if (said) parts.push(make("span", "ln-shape", said));
-    if (here.value !== undefined) parts.push(this.value(here));
+    const shapeText = [symbolValue.shape, shape, shape && letters.join(" × ")].filter(Boolean).join("  ·  ");
+    if (shapeText) parts.push(make("span", "ln-shape", shapeText));
+    if (symbolValue.value !== undefined) parts.push(this.value(symbolValue));
     this.tip.replaceChildren(...parts);
     this.place(name);
   }
@@ -135,18 +130,18 @@ export class SymbolHighlight {
   /** @param {Standing} here */
   value({ value, shape = "" }) {
     if (!Array.isArray(value)) {
-      const said = typeof value === "number" ? this.said(value, digits([value])) : String(value);
-      return make("span", "ln-value", `= ${said}`);
+      const text = typeof value === "number" ? this.formatNumber(value, digits([value])) : String(value);
+      return make("span", "ln-value", `= ${text}`);
     }
     const [high, wide] = shape.split(" × ").map(Number);
     const rows = value
-      .slice(0, high > ROWS ? ROWS - 1 : ROWS)
-      .map((row) => row.slice(0, wide > COLUMNS ? COLUMNS - 2 : COLUMNS));
+      .slice(0, high > MAX_ROWS ? MAX_ROWS - 1 : MAX_ROWS)
+      .map((row) => row.slice(0, wide > MAX_COLUMNS ? MAX_COLUMNS - 2 : MAX_COLUMNS));
     const table = make("table", "ln-value");
     const decimals = digits(rows.flat());
     for (const row of rows) {
       const line = table.insertRow();
-      for (const number of row) line.insertCell().textContent = this.said(number, decimals);
+      for (const number of row) line.insertCell().textContent = this.formatNumber(number, decimals);
       if (wide > row.length) line.insertCell().textContent = "…";
     }
     if (high > rows.length) table.insertRow().insertCell().textContent = "⋮";
@@ -154,7 +149,7 @@ export class SymbolHighlight {
   }
 
   /** @param {number} value @param {number} decimals */
-  said(value, decimals) {
+  formatNumber(value, decimals) {
     const plain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6);
     return plain ? this.board.number(value, decimals) : this.board.numbers.power(value, 1);
   }
@@ -174,7 +169,7 @@ export class SymbolHighlight {
       target && left < target.right + 8 && left + width > target.left - 8 && top + height > target.top;
     const middle = within(symbol.left + symbol.width / 2 - width / 2);
     const beside = target ? [target.left - width - 12, target.right + 12] : [];
-    const left = [middle, ...beside].find((one) => within(one) === one && !covers(one)) ?? middle;
+    const left = [middle, ...beside].find((x) => within(x) === x && !covers(x)) ?? middle;
     tip.style.left = `${left - all.left}px`;
     tip.style.top = `${top - all.top}px`;
   }

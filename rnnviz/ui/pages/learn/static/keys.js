@@ -3,7 +3,7 @@
 /** @import { View } from "./view.js" */
 
 /** @param {View} view @param {KeyboardEvent} event */
-export function key(view, event) {
+export function handleKey(view, event) {
   if (!view.answer || event.defaultPrevented || event.isComposing) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
@@ -13,30 +13,34 @@ export function key(view, event) {
     else if (view.lights.pinned) view.lights.pin("");
     else if (view.room.hide()) return;
     else if (view.code.open) view.code.toggle(false);
-    else if (view.present) view.presenting(false);
+    else if (view.present) view.setPresenting(false);
     return;
   }
   if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
   /** @type {Record<string, () => void>} */
   const moves = {
     " ": () =>
-      (!event.shiftKey && (view.room.space() || view.opens())) ||
-      view.step(view.at + (event.shiftKey ? -1 : 1)),
-    ArrowDown: () => view.step(view.at + 1),
-    ArrowUp: () => view.step(view.at - 1),
-    ArrowRight: () => view.go(view.scene + 1),
-    ArrowLeft: () => view.go(view.scene - 1),
+      (!event.shiftKey && (view.room.space() || view.openPicture())) ||
+      view.goToStep(view.at + (event.shiftKey ? -1 : 1)),
+    ArrowDown: () => view.goToStep(view.at + 1),
+    ArrowUp: () => view.goToStep(view.at - 1),
+    ArrowRight: () => view.goToScene(view.scene + 1),
+    ArrowLeft: () => view.goToScene(view.scene - 1),
     // A presentation clicker has only these two keys: they walk through all steps and scenes.
-    PageDown: () => view.room.reveal() || view.opens() || view.step(view.at + 1) || view.go(view.scene + 1),
-    PageUp: () => view.step(view.at - 1) || view.go(view.scene - 1),
-    p: () => view.presenting(!view.present),
+    PageDown: () =>
+      view.room.reveal() ||
+      view.openPicture() ||
+      view.goToStep(view.at + 1) ||
+      view.goToScene(view.scene + 1),
+    PageUp: () => view.goToStep(view.at - 1) || view.goToScene(view.scene - 1),
+    p: () => view.setPresenting(!view.present),
     n: () => view.desk.open(),
     c: () => view.code.toggle(),
   };
   const letter = event.key.toLowerCase();
-  const hands = view.board.open && "abcdef".includes(letter); // the option that most hands were raised for
-  const move = hands
-    ? () => view.board.open?.("abcdef".indexOf(letter))
+  const picksOption = view.board.openPicture && "abcdef".includes(letter); // the option that most hands were raised for
+  const move = picksOption
+    ? () => view.board.openPicture?.("abcdef".indexOf(letter))
     : (moves[event.key] ?? moves[letter]);
   if (!move) return;
   event.preventDefault();

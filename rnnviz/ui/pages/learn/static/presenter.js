@@ -1,109 +1,91 @@
 // The lecturer's window: notes, the next step, a stopwatch, and the room's answers. This page has no session: the
 // stage's window sends it the notes and the answers (presenter_channel.js).
 
+import { button, make } from "../../../browser/static/dom.js";
 import { fill } from "../../../browser/static/messages.js";
-import { KEYS, name } from "./presenter_channel.js";
+import { channelName, KEYS } from "./presenter_channel.js";
 import { Stopwatch } from "./stopwatch.js";
 
 /** @import { DeskStep, RoomLive } from "./types" */
 
 const COLOURS = ["background", "text", "muted", "model", "actual"];
-const PATIENCE = 1500; // milliseconds until a stage that doesn't answer counts as lost
+const ANSWER_TIMEOUT_MS = 1500; // milliseconds until a stage that doesn't answer counts as lost
 
 /** @param {string} id */
-const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const key = window.location.hash.slice(1);
-const channel = new BroadcastChannel(name(key));
+const channel = new BroadcastChannel(channelName(key));
 const watch = new Stopwatch(`rnnviz-clock-${key}`, sessionStorage);
 /** @type {Record<string, string>} */
 let words = {};
 
 channel.onmessage = ({ data }) => {
   if (data?.kind === "step") show(data);
-  else if (data?.kind === "room") room(data.room);
-  else if (data?.kind === "gone") lost(true);
+  else if (data?.kind === "room") showRoom(data.room);
+  else if (data?.kind === "gone") showLost(true);
 };
 
-/** @param {DeskStep} said */
-function show(said) {
-  lost(false);
-  words = said.words;
-  document.documentElement.lang = said.language;
-  document.title = `${said.scene}.${said.step} · ${said.title}`;
+/** @param {DeskStep} step */
+function show(step) {
+  showLost(false);
+  words = step.words;
+  document.documentElement.lang = step.language;
+  document.title = `${step.scene}.${step.step} · ${step.title}`;
   for (const colour of COLOURS)
-    document.documentElement.style.setProperty(`--${colour}`, said.colours[colour]);
-  document.documentElement.style.setProperty("--line", said.colours.grid);
-  at("where").textContent = `${said.scene} ${said.opens} · ${said.step}/${said.steps}`;
-  at("title").textContent = said.title;
-  at("lines").replaceChildren(
-    ...said.lines.map((line, i) => {
-      const item = document.createElement("li");
-      item.textContent = line;
-      item.className = i + 1 === said.lines.length ? "asks" : "";
-      return item;
-    }),
+    document.documentElement.style.setProperty(`--${colour}`, step.colours[colour]);
+  document.documentElement.style.setProperty("--line", step.colours.grid);
+  byId("where").textContent = `${step.scene} ${step.opens} · ${step.step}/${step.steps}`;
+  byId("title").textContent = step.title;
+  byId("lines").replaceChildren(
+    ...step.lines.map((line, i) => make("li", i + 1 === step.lines.length ? "asks" : "", line)),
   );
-  at("notice").textContent = said.notice;
-  const next = document.createElement("b");
-  next.textContent = said.next;
-  at("next").replaceChildren(
-    said.next ? fill(words.pair, { name: words["desk.next"], value: "" }) : words["desk.last"],
-    next,
+  byId("notice").textContent = step.notice;
+  byId("next").replaceChildren(
+    step.next ? fill(words.pair, { name: words["desk.next"], value: "" }) : words["desk.last"],
+    make("b", "", step.next),
   );
-  at("appendix").replaceChildren(
-    ...said.appendix.map(([name, title]) => {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: title });
-      button.onclick = () => channel.postMessage({ kind: "go", name });
-      return button;
-    }),
+  byId("appendix").replaceChildren(
+    ...step.appendix.map(([name, title]) => button(title, () => channel.postMessage({ kind: "go", name }))),
   );
-  at("appendix").hidden = said.appendix.length === 0;
-  at("appendix").setAttribute("aria-label", words["desk.appendix"]);
-  at("back").textContent = words["desk.back"];
-  at("on").textContent = words["desk.on"];
-  at("reset").textContent = words["desk.reset"];
-  at("clock").setAttribute("aria-label", words["desk.clock"]);
-  room(said.room);
+  byId("appendix").hidden = step.appendix.length === 0;
+  byId("appendix").setAttribute("aria-label", words["desk.appendix"]);
+  byId("back").textContent = words["desk.back"];
+  byId("on").textContent = words["desk.on"];
+  byId("reset").textContent = words["desk.reset"];
+  byId("clock").setAttribute("aria-label", words["desk.clock"]);
+  showRoom(step.room);
   tick();
 }
 
 /** Show the room's answers so far; null without a room. @param {RoomLive | null} live */
-function room(live) {
-  const place = at("room");
+function showRoom(live) {
+  const place = byId("room");
   const question = live?.question;
   place.hidden = !question;
   if (!live || !question) return;
-  const heading = document.createElement("p");
   const counted = fill(words["room.answered"] ?? "", { n: question.answered, phones: live.phones });
-  heading.textContent = `${question.text} · ${counted}`;
-  const most = Math.max(1, ...question.counts);
+  const maxCount = Math.max(1, ...question.counts);
   place.replaceChildren(
-    heading,
+    make("p", "", `${question.text} · ${counted}`),
     ...question.options.flatMap((option, i) => {
-      const [label, track, bar, count] = ["span", "span", "div", "span"].map((tag) =>
-        document.createElement(tag),
-      );
-      label.textContent = option;
-      bar.className = "bar";
-      bar.style.width = `${(100 * question.counts[i]) / most}%`;
-      track.append(bar);
-      count.className = "count";
-      count.textContent = String(question.counts[i]);
-      return [label, track, count];
+      const bar = make("div", "bar");
+      bar.style.width = `${(100 * question.counts[i]) / maxCount}%`;
+      const count = make("span", "count", String(question.counts[i]));
+      return [make("span", "", option), make("span", "", bar), count];
     }),
   );
 }
 
-/** @param {boolean} is */
-function lost(is) {
-  const place = at("lost");
-  place.hidden = !is;
-  if (is) place.textContent = words["desk.lost"] ?? "Lost: open it again from the lecture.";
+/** @param {boolean} isLost */
+function showLost(isLost) {
+  const place = byId("lost");
+  place.hidden = !isLost;
+  if (isLost) place.textContent = words["desk.lost"] ?? "Lost: open it again from the lecture.";
 }
 
 function tick() {
-  at("clock").textContent = watch.said();
-  at("start").textContent = words[watch.running ? "desk.pause" : "desk.start"] ?? "";
+  byId("clock").textContent = watch.format();
+  byId("start").textContent = words[watch.running ? "desk.pause" : "desk.start"] ?? "";
 }
 
 /** @param {string} pressed @param {boolean} [shift] */
@@ -122,18 +104,18 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("pointerup", () =>
   setTimeout(() => /** @type {HTMLElement | null} */ (document.activeElement)?.blur()),
 );
-at("on").onclick = () => press("PageDown");
-at("back").onclick = () => press("PageUp");
-at("start").onclick = () => {
+byId("on").onclick = () => press("PageDown");
+byId("back").onclick = () => press("PageUp");
+byId("start").onclick = () => {
   watch.toggle();
   tick();
 };
-at("reset").onclick = () => {
+byId("reset").onclick = () => {
   watch.reset();
   tick();
 };
 setInterval(tick, 250);
 setTimeout(() => {
-  if (at("title").textContent === "") lost(true);
-}, PATIENCE);
+  if (byId("title").textContent === "") showLost(true);
+}, ANSWER_TIMEOUT_MS);
 channel.postMessage({ kind: "hello" });

@@ -1,7 +1,7 @@
 // The stage's side of the lecturer's window: it sends the step's notes, and receives keys.
 //
-// Both sides use a BroadcastChannel called `name(key)`; the window's address contains the key.
-//   stage → window   {kind: "step", …} a PresenterChannel's `said`; {kind: "room", room} the class's answers so far;
+// Both sides use a BroadcastChannel called `channelName(key)`; the window's address contains the key.
+//   stage → window   {kind: "step", …} a PresenterChannel's `step`; {kind: "room", room} the class's answers so far;
 //                    {kind: "gone"} the lecture is left
 //   window → stage   {kind: "hello"} the window is open; {kind: "key", key, shift} one of KEYS was pressed;
 //                    {kind: "go", name} a step of the appendix is wanted
@@ -13,33 +13,33 @@ import { fill } from "../../../browser/static/messages.js";
 /** Keys that drive the stage, also when pressed in the lecturer's window. */
 export const KEYS = [" ", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "PageDown", "PageUp"];
 
-const KEPT = "rnnviz-desk"; // the storage key for this tab's key, between leaving the lecture and returning
-const SAID = ["pair", "room.answered"]; // the stage's words that the window needs too
+const KEY_STORAGE = "rnnviz-desk"; // the storage key for this tab's key, between leaving the lecture and returning
+const SHARED_WORDS = ["pair", "room.answered"]; // the stage's words that the window needs too
 
 /** @param {string} key */
-export const name = (key) => `rnnviz-desk-${key}`;
+export const channelName = (key) => `rnnviz-desk-${key}`;
 
 /** The colours of the stage's theme that the window uses. @param {SceneTheme} theme */
-function worn({ background, text, muted, grid, model, actual }) {
+function pickColours({ background, text, muted, grid, model, actual }) {
   return { background, text, muted, grid, model, actual };
 }
 
 export class PresenterChannel {
   /** @type {DeskStep | null} */
-  said = null;
-  onLeave = () => sessionStorage.setItem(KEPT, this.key);
+  step = null;
+  onLeave = () => sessionStorage.setItem(KEY_STORAGE, this.key);
 
   /**
    * @param {string} key used unless the tab has kept one
    * @param {(pressed: DeskKey) => void} press @param {(name: string) => void} go
    */
   constructor(key, press, go) {
-    this.key = sessionStorage.getItem(KEPT) ?? key;
-    sessionStorage.removeItem(KEPT); // a duplicated tab copies the storage, but must be another stage
+    this.key = sessionStorage.getItem(KEY_STORAGE) ?? key;
+    sessionStorage.removeItem(KEY_STORAGE); // a duplicated tab copies the storage, but must be another stage
     window.addEventListener("pagehide", this.onLeave);
-    this.channel = new BroadcastChannel(name(this.key));
+    this.channel = new BroadcastChannel(channelName(this.key));
     this.channel.onmessage = ({ data }) => {
-      if (data?.kind === "hello") this.tell();
+      if (data?.kind === "hello") this.sendStep();
       else if (data?.kind === "key" && KEYS.includes(data.key)) press(data);
       else if (data?.kind === "go") go(String(data.name));
     };
@@ -55,32 +55,32 @@ export class PresenterChannel {
   /** Send the present step's notes. @param {Answer} answer @param {SceneTheme} theme @param {RoomLive | null} room */
   show(answer, theme, room) {
     const { scene, step, steps, note, notice, language, words, titles } = answer;
-    const names = Object.keys(words).filter((name) => name.startsWith("desk") || SAID.includes(name));
-    this.said = {
+    const names = Object.keys(words).filter((name) => name.startsWith("desk") || SHARED_WORDS.includes(name));
+    this.step = {
       ...note,
       opens: titles[scene - 1],
       next: note.opens ? fill(words.pair, { name: note.opens, value: note.next }) : note.next,
       ...{ scene, step: step + 1, steps, notice, language, room },
       words: Object.fromEntries(names.map((name) => [name, words[name]])),
-      colours: worn(theme),
+      colours: pickColours(theme),
     };
-    this.tell();
+    this.sendStep();
   }
 
   /** Send the notes again after a change of theme. @param {SceneTheme} theme */
-  wear(theme) {
-    if (this.said) this.said.colours = worn(theme);
-    this.tell();
+  setTheme(theme) {
+    if (this.step) this.step.colours = pickColours(theme);
+    this.sendStep();
   }
 
   /** Send the room's state; null once it is closed. @param {RoomLive | null} room */
-  hear(room) {
-    if (this.said) this.said.room = room;
+  sendRoom(room) {
+    if (this.step) this.step.room = room;
     this.channel.postMessage({ kind: "room", room });
   }
 
-  tell() {
-    if (this.said) this.channel.postMessage({ kind: "step", ...this.said });
+  sendStep() {
+    if (this.step) this.channel.postMessage({ kind: "step", ...this.step });
   }
 
   close() {

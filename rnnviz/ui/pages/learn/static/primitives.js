@@ -5,28 +5,27 @@
 // of a control.
 
 import katex from "../../../browser/katex/katex.mjs";
-import { make } from "../../../browser/static/dom.js";
+import { make, makeSvg } from "../../../browser/static/dom.js";
 import { loadPlotly, react } from "../../../browser/static/plotly.js";
 import { OPTIONS } from "./formula.js";
-import { answered, question } from "./question.js";
+import { showAnswer, showQuestion } from "./question.js";
 import { sketch } from "./sketch.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */
 
-const SVG = "http://www.w3.org/2000/svg";
-const SMALLEST = 0.66; // the least font size of a picture, in em of the stage's
+const MIN_FONT_EM = 0.66; // the least font size of a picture, in em of the stage's
 
 /** @param {Board} board @param {KitAnswer} data */
 export function draw(board, data) {
-  board.open = null;
-  board.standing = new Map();
+  board.openPicture = null;
+  board.symbolValues = new Map();
   if (board.room) board.room.next = null; // the picture sets it again if there is a next letter
   board.show(data.controls);
   const pen = new Pen(board);
   const focused = /** @type {HTMLElement | null} */ (board.focused)?.dataset.key;
-  board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : question(board, data));
-  board.answers.replaceChildren(...(data.question && data.picture ? answered(board, data) : []));
+  board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : showQuestion(board, data));
+  board.answers.replaceChildren(...(data.question && data.picture ? showAnswer(board, data) : []));
   board.answers.hidden = !board.answers.childElementCount;
   fit(board.picture);
   for (const later of pen.later) later();
@@ -43,29 +42,29 @@ const typesetting = new Map();
 
 /** Put a formula into an element. @param {string} latex @param {HTMLElement} into */
 function typeset(latex, into) {
-  let made = typesetting.get(latex);
-  if (!made) {
-    made = make("span");
-    katex.render(latex, made, { ...OPTIONS, displayMode: false });
-    typesetting.set(latex, made);
+  let formula = typesetting.get(latex);
+  if (!formula) {
+    formula = make("span");
+    katex.render(latex, formula, { ...OPTIONS, displayMode: false });
+    typesetting.set(latex, formula);
   }
-  into.replaceChildren(made.cloneNode(true));
+  into.replaceChildren(formula.cloneNode(true));
 }
 
 /** Shrink the font of a picture that overflows, down to SMALLEST; then it scrolls. Three turns, as lines break elsewhere after each. @param {HTMLElement} picture */
 function fit(picture) {
   picture.style.fontSize = "";
   for (let turn = 0; turn < 3; turn++) {
-    const size = shrunk(picture, parseFloat(picture.style.fontSize) || 1);
+    const size = shrunkSize(picture, parseFloat(picture.style.fontSize) || 1);
     if (size === null) return;
     picture.style.fontSize = `${size}em`;
   }
 }
 
-/** The font size, in em, with which an overflowing picture fits; null if it fits already, or can't shrink. @param {Pick<HTMLElement, "clientWidth" | "clientHeight" | "scrollWidth" | "scrollHeight">} picture @param {number} now its size */
-export function shrunk({ clientWidth, clientHeight, scrollWidth, scrollHeight }, now) {
+/** The font size, in em, with which an overflowing picture fits; null if it fits already, or can't shrink. @param {Pick<HTMLElement, "clientWidth" | "clientHeight" | "scrollWidth" | "scrollHeight">} picture @param {number} size its size */
+export function shrunkSize({ clientWidth, clientHeight, scrollWidth, scrollHeight }, size) {
   const share = Math.min(clientWidth / scrollWidth, clientHeight / scrollHeight);
-  return share >= 1 || now <= SMALLEST ? null : Math.max(SMALLEST, now * share * 0.99);
+  return share >= 1 || size <= MIN_FONT_EM ? null : Math.max(MIN_FONT_EM, size * share * 0.99);
 }
 
 // ---- pictures -------------------------------------------------------------------------------------------
@@ -85,9 +84,9 @@ class Pen {
   /** @param {KitNode} node @returns {HTMLElement} */
   draw(node) {
     const kind = /** @type {"text"} all take a node */ (node.kind);
-    const made = this[kind](node);
-    if (node.stands && !made.dataset.stands) this.board.stands(made, node.stands, node.here);
-    return made;
+    const element = this[kind](node);
+    if (node.stands && !element.dataset.stands) this.board.tieSymbols(element, node.stands, node.here);
+    return element;
   }
 
   /** A theme's colour by its name. @param {string} name */
@@ -116,64 +115,64 @@ class Pen {
 
   /** @param {KitNode} node */
   row({ parts, sizes }) {
-    const made = make("div", "kit-row", ...parts.map((part) => this.draw(part)));
-    made.style.setProperty("--sizes", sizes.map((size) => `minmax(0, ${size}fr)`).join(" "));
-    return made;
+    const row = make("div", "kit-row", ...parts.map((part) => this.draw(part)));
+    row.style.setProperty("--sizes", sizes.map((size) => `minmax(0, ${size}fr)`).join(" "));
+    return row;
   }
 
   /** @param {KitNode} node */
   inline({ parts, look }) {
-    return make("div", looks("kit-inline", look), ...parts.map((part) => this.draw(part)));
+    return make("div", classNames("kit-inline", look), ...parts.map((part) => this.draw(part)));
   }
 
   /** @param {KitNode} node */
   column({ parts, look }) {
-    return make("div", looks("kit-column", look), ...parts.map((part) => this.draw(part)));
+    return make("div", classNames("kit-column", look), ...parts.map((part) => this.draw(part)));
   }
 
   /** @param {KitNode} node */
   graph({ parts, arrows, columns, look }) {
-    const made = make("div", looks("kit-graph", look));
-    made.style.gridTemplateColumns = `repeat(${columns}, minmax(0, auto))`;
+    const graph = make("div", classNames("kit-graph", look));
+    graph.style.gridTemplateColumns = `repeat(${columns}, minmax(0, auto))`;
     /** @type {Record<string, HTMLElement>} */
-    const drawn = {};
+    const elements = {};
     for (const part of parts) {
       const [i, j] = part.place;
-      drawn[part.name] = this.draw(part);
-      Object.assign(drawn[part.name].style, { gridRow: String(i), gridColumn: String(j) });
-      made.append(drawn[part.name]);
+      elements[part.name] = this.draw(part);
+      Object.assign(elements[part.name].style, { gridRow: String(i), gridColumn: String(j) });
+      graph.append(elements[part.name]);
     }
-    const lines = document.createElementNS(SVG, "svg");
-    made.append(lines);
+    const lines = makeSvg("svg");
+    graph.append(lines);
     this.later.push(() => {
-      const from = made.getBoundingClientRect();
+      const from = graph.getBoundingClientRect();
       // Measure all before any addition: each addition would force another layout.
-      const ends = arrows.map((/** @type {string[]} */ [one, other]) => [
-        this.edge(drawn[one], drawn[other]),
-        this.edge(drawn[other], drawn[one]),
+      const ends = arrows.map((/** @type {string[]} */ [start, end]) => [
+        this.edge(elements[start], elements[end]),
+        this.edge(elements[end], elements[start]),
       ]);
       arrows.forEach((/** @type {string[]} */ [, , look, latex], /** @type {number} */ i) => {
         const [a, b] = ends[i];
         lines.append(this.arrow(from, a, b, look));
-        if (latex) made.append(this.named(from, a, b, look, latex));
+        if (latex) graph.append(this.nameArrow(from, a, b, look, latex));
       });
     });
-    return made;
+    return graph;
   }
 
-  /** The box of a part at which an arrow ends: its numbers alone from the side, with the title from above or below. @param {Element} part @param {Element} other */
-  edge(part, other) {
-    const [box, far] = [part.getBoundingClientRect(), other.getBoundingClientRect()];
+  /** The box of a part at which an arrow ends: its numbers alone from the side, with the title from above or below. @param {Element} part @param {Element} otherPart */
+  edge(part, otherPart) {
+    const [box, otherBox] = [part.getBoundingClientRect(), otherPart.getBoundingClientRect()];
     const inner = part.querySelectorAll(":scope > :is(.kit-entries, .kit-strip)");
-    const beside = far.left > box.right || far.right < box.left;
+    const beside = otherBox.left > box.right || otherBox.right < box.left;
     return beside && inner.length === 1 ? inner[0].getBoundingClientRect() : box;
   }
 
   /** An arrow's name, over its middle, or beside an upright arrow. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look @param {string} latex */
-  named(area, a, b, look, latex) {
-    const name = make("span", looks("kit-arrow", look));
+  nameArrow(area, a, b, look, latex) {
+    const name = make("span", classNames("kit-arrow", look));
     typeset(latex, name);
-    const { upright, left, top } = between(a, b);
+    const { upright, left, top } = arrowNamePlace(a, b);
     Object.assign(name.style, { left: `${left - area.x}px`, top: `${top - area.y}px` });
     name.style.transform = upright ? "translate(0.3em, -50%)" : "translate(-50%, -115%)";
     return name;
@@ -183,23 +182,15 @@ class Pen {
   arrow(area, a, b, look) {
     const { theme } = this.board;
     const paths = arrowPaths(area, a, b);
-    const group = document.createElementNS(SVG, "g");
     const colour =
       { "": theme.muted, faded: theme.grid, cut: theme.grid, lit: theme.model, back: theme.actual }[look] ??
       this.theme(look);
-    const line = document.createElementNS(SVG, "path");
-    line.setAttribute("d", paths.line);
-    const style = {
-      stroke: colour,
-      "stroke-width": look && look !== "faded" && look !== "cut" ? "4" : "2.5",
-      fill: "none",
-    };
-    for (const [name, value] of Object.entries(style)) line.setAttribute(name, value);
-    if (look === "cut") line.setAttribute("stroke-dasharray", "3 8");
-    const tip = document.createElementNS(SVG, "path");
-    tip.setAttribute("d", paths.tip);
-    tip.setAttribute("fill", colour);
-    group.append(line, tip);
+    const strong = look && look !== "faded" && look !== "cut";
+    const style = { stroke: String(colour), "stroke-width": strong ? 4 : 2.5, fill: "none" };
+    const dash = look === "cut" ? "3 8" : "none";
+    const group = makeSvg("g");
+    group.append(makeSvg("path", { d: paths.line, ...style, "stroke-dasharray": dash }));
+    group.append(makeSvg("path", { d: paths.tip, fill: String(colour) }));
     return group;
   }
 
@@ -217,41 +208,41 @@ class Pen {
 
   /** @param {KitNode} node */
   text({ words, look }) {
-    return make("p", looks("kit-text", look), words);
+    return make("p", classNames("kit-text", look), words);
   }
 
   /** @param {KitNode} node */
   tex({ latex, look }) {
-    const made = make("div", looks("kit-tex", look));
-    typeset(latex, made);
-    return made;
+    const element = make("div", classNames("kit-tex", look));
+    typeset(latex, element);
+    return element;
   }
 
   /** @param {KitNode} node */
   button({ words, ask, look, step }) {
-    const made = Object.assign(make("button", looks("ln-button", look), words), { type: "button" });
-    made.dataset.key = `button.${words}`;
-    made.onclick = () => (step ? this.board.visit(step, ask) : this.ask(ask));
-    return made;
+    const button = make("button", classNames("ln-button", look), words);
+    button.dataset.key = `button.${words}`;
+    button.onclick = () => (step ? this.board.visit(step, ask) : this.ask(ask));
+    return button;
   }
 
   /** @param {KitNode} node */
   table({ head, rows, look, lit }) {
-    const made = make("table", looks("kit-table", look));
-    const is = new Set(lit.map(String));
+    const table = make("table", classNames("kit-table", look));
+    const litEntries = new Set(lit.map(String));
     if (head.length) {
-      const line = made.createTHead().insertRow();
+      const line = table.createTHead().insertRow();
       for (const words of head)
         line.append(words ? Object.assign(make("th", "", words), { scope: "col" }) : make("td"));
     }
-    const body = made.createTBody();
+    const body = table.createTBody();
     rows.forEach((/** @type {string[]} */ row, /** @type {number} */ i) => {
       const line = body.insertRow();
       row.forEach((words, j) => {
-        line.append(make(j ? "td" : "th", is.has(`${i},${j}`) ? "kit-lit" : "", words));
+        line.append(make(j ? "td" : "th", litEntries.has(`${i},${j}`) ? "kit-lit" : "", words));
       });
     });
-    return made;
+    return table;
   }
 
   // ---- numbers ------------------------------------------------------------------------------------------
@@ -259,14 +250,14 @@ class Pen {
   /** @param {KitNode} node */
   matrix({ values, stands, title, rows, columns, lit, faded, scale, full, digits, pick, edit, look }) {
     const { board } = this;
-    const entries = make("div", looks("kit-entries", look));
+    const entries = make("div", classNames("kit-entries", look));
     const shape = `${values.length} × ${values[0].length}`;
     entries.style.gridTemplateColumns = `${rows ? "auto " : ""}repeat(${values[0].length}, auto)`;
     const [framed, weak] = [new Set(lit.map(String)), new Set(faded.map(String))];
     const name = (/** @type {string} */ words) => {
-      const said = make("span", "kit-name", words);
-      if (words.includes("\\")) typeset(words, said);
-      entries.append(said);
+      const span = make("span", "kit-name", words);
+      if (words.includes("\\")) typeset(words, span);
+      entries.append(span);
     };
     if (columns) for (const words of rows ? ["", ...columns] : columns) name(words);
     values.forEach((/** @type {(number | null)[]} */ row, /** @type {number} */ i) => {
@@ -285,21 +276,21 @@ class Pen {
         entries.append(cell);
       });
     });
-    const made = make("figure", looks("kit-matrix", look));
+    const element = make("figure", classNames("kit-matrix", look));
     if (title) {
       const caption = make("figcaption", "kit-title");
       typeset(title, caption);
       if (shape !== "1 × 1") caption.append(make("small", "", shape));
-      made.append(caption);
+      element.append(caption);
     }
-    made.append(entries);
-    if (stands) board.stands(entries, stands, values, shape);
-    return made;
+    element.append(entries);
+    if (stands) board.tieSymbols(entries, stands, values, shape);
+    return element;
   }
 
   /** @param {number} i @param {number} j @param {HTMLElement} cell */
   entry(i, j, cell) {
-    const { edit = "" } = this.board.said;
+    const { edit = "" } = this.board.words;
     return edit
       .replace("{i}", String(i + 1))
       .replace("{j}", String(j + 1))
@@ -320,11 +311,11 @@ class Pen {
       if (done) return;
       done = true;
       cell.textContent = before;
-      const typed = keep ? entered(input.value, values[i][j], digits) : null;
+      const typed = keep ? enteredNumber(input.value, values[i][j], digits) : null;
       if (typed === null) return;
       const to = values.map((row) => [...row]);
       to[i][j] = typed;
-      this.ask({ [name]: all.map((one, n) => (n === at ? to : one)) });
+      this.ask({ [name]: all.map((matrix, n) => (n === at ? to : matrix)) });
     };
     input.onkeydown = (event) => {
       event.stopPropagation();
@@ -341,15 +332,15 @@ class Pen {
 
   /** @param {KitNode} node */
   strip({ values, scale, look }) {
-    const made = make("div", looks("kit-strip", look));
-    made.style.setProperty("--cells", String(values.length));
-    made.style.gridTemplateColumns = `repeat(${values.length}, 1fr)`;
+    const strip = make("div", classNames("kit-strip", look));
+    strip.style.setProperty("--cells", String(values.length));
+    strip.style.gridTemplateColumns = `repeat(${values.length}, 1fr)`;
     for (const value of values) {
       const cell = make("i");
       cell.style.background = this.board.colour(value, scale);
-      made.append(cell);
+      strip.append(cell);
     }
-    return made;
+    return strip;
   }
 
   /** @param {KitNode} node */
@@ -370,7 +361,7 @@ class Pen {
     });
     const made = make(
       "div",
-      looks("kit-cells", look),
+      classNames("kit-cells", look),
       ...(title ? [make("p", "kit-text kit-quiet", title)] : []),
       line,
     );
@@ -379,30 +370,30 @@ class Pen {
 
   /** @param {KitNode} node */
   bars({ rows, top, lit, colours, title, edit }) {
-    const made = make("div", "kit-bars", ...(title ? [make("p", "kit-title", title)] : []));
-    rows.forEach(([name, value, said], /** @type {number} */ i) => {
+    const element = make("div", "kit-bars", ...(title ? [make("p", "kit-title", title)] : []));
+    rows.forEach(([name, value, text], /** @type {number} */ i) => {
       const bar = make("i");
       const share = shareOf(Number(value), top);
       bar.style.setProperty("--share", `${100 * share}%`);
       bar.style.setProperty("--colour", this.theme(colours?.[i] ?? "bar"));
       const strong = lit.includes(i) ? "kit-lit" : "";
-      made.append(make("b", strong, name), bar, make("span", strong, said));
+      element.append(make("b", strong, name), bar, make("span", strong, text));
       if (edit)
         this.pull(bar, `${edit}.${i}`, name, share, (to) =>
           this.ask({ [edit]: rows.map(([, old], /** @type {number} */ n) => (n === i ? to * top : old)) }),
         );
     });
-    return made;
+    return element;
   }
 
   /** Make a bar a slider, for the pointer and arrow keys. @param {HTMLElement} bar @param {string} key @param {string} name @param {number} share @param {(share: number) => void} change */
   pull(bar, key, name, share, change) {
-    const said = { valuenow: share, valuemin: 0, valuemax: 1, label: name };
-    for (const [part, value] of Object.entries(said)) bar.setAttribute(`aria-${part}`, String(value));
+    const aria = { valuenow: share, valuemin: 0, valuemax: 1, label: name };
+    for (const [part, value] of Object.entries(aria)) bar.setAttribute(`aria-${part}`, String(value));
     Object.assign(bar, { tabIndex: 0, role: "slider" });
     bar.dataset.key = key;
     bar.onkeydown = (event) => {
-      const to = pulled(event.key, share);
+      const to = pulledShare(event.key, share);
       if (to === undefined) return;
       event.preventDefault();
       event.stopPropagation();
@@ -421,11 +412,11 @@ class Pen {
   drag(element, begin) {
     element.addEventListener("pointerdown", (down) => {
       const move = begin();
-      const held = new AbortController();
-      const { signal } = held;
+      const listeners = new AbortController();
+      const { signal } = listeners;
       window.addEventListener("pointermove", move, { signal });
       for (const end of /** @type {const} */ (["pointerup", "pointercancel"]))
-        window.addEventListener(end, () => held.abort(), { signal });
+        window.addEventListener(end, () => listeners.abort(), { signal });
       move(/** @type {PointerEvent} */ (down));
       down.preventDefault();
     });
@@ -434,20 +425,9 @@ class Pen {
   /** @param {KitNode} node */
   plane({ points, arrows, circles, reach, drag, x, stands }) {
     const { theme } = this.board;
-    const made = /** @type {SVGElement} */ (document.createElementNS(SVG, "svg"));
-    made.setAttribute("class", "kit-plane");
-    made.setAttribute("viewBox", "-1.1 -1.1 2.2 2.3");
-    const put = (
-      /** @type {string} */ tag,
-      /** @type {Record<string, string | number>} */ attributes,
-      words = "",
-    ) => {
-      const element = document.createElementNS(SVG, tag);
-      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-      element.textContent = words;
-      made.append(element);
-      return /** @type {SVGElement} */ (element);
-    };
+    const plane = makeSvg("svg", { class: "kit-plane", viewBox: "-1.1 -1.1 2.2 2.3" });
+    /** @param {"path" | "circle" | "text"} tag @param {Record<string, string | number>} attributes */
+    const put = (tag, attributes, words = "") => plane.appendChild(makeSvg(tag, attributes, words));
     const at = (/** @type {number} */ v) => onPlane(v, reach);
     const thin = { stroke: String(theme.grid), "stroke-width": 0.008 };
     put("path", { d: "M-1,0H1M0,-1V1", ...thin });
@@ -481,39 +461,39 @@ class Pen {
         stroke: theme.background,
         "stroke-width": 0.01,
       });
-      if (stands) this.board.stands(dot, stands);
+      if (stands) this.board.tieSymbols(dot, stands);
     }
     if (x) put("text", { x: 0, y: 1.16, "text-anchor": "middle" }, x);
     this.later.push(() => {
-      const { width, height } = made.getBoundingClientRect();
-      const type = parseFloat(getComputedStyle(/** @type {Element} */ (made.parentElement)).fontSize);
-      made.style.fontSize = `${(0.9 * type) / Math.min(width / 2.2, height / 2.3)}px`;
+      const { width, height } = plane.getBoundingClientRect();
+      const type = parseFloat(getComputedStyle(/** @type {Element} */ (plane.parentElement)).fontSize);
+      plane.style.fontSize = `${(0.9 * type) / Math.min(width / 2.2, height / 2.3)}px`;
     });
     if (drag) {
-      made.style.cursor = "grab";
+      plane.style.cursor = "grab";
       const inside = (/** @type {number} */ v) => coordinate(v, reach);
       const [px, py, label] = arrows[0];
-      made.dataset.key = `plane.${drag}`;
-      made.tabIndex = 0;
-      made.setAttribute("role", "slider");
-      const said = { label, valuenow: px, valuetext: `${px}, ${py}` };
-      for (const [name, value] of Object.entries(said)) made.setAttribute(`aria-${name}`, String(value));
-      made.addEventListener("keydown", (event) => {
-        const to = nudged(event.key, px, py, reach);
+      plane.dataset.key = `plane.${drag}`;
+      plane.tabIndex = 0;
+      plane.setAttribute("role", "slider");
+      const aria = { label, valuenow: px, valuetext: `${px}, ${py}` };
+      for (const [name, value] of Object.entries(aria)) plane.setAttribute(`aria-${name}`, String(value));
+      plane.addEventListener("keydown", (event) => {
+        const to = nudgedPoint(event.key, px, py, reach);
         if (!to) return;
         event.preventDefault();
         event.stopPropagation();
         this.ask({ [drag]: to });
       });
-      this.drag(made, () => {
-        const inverse = /** @type {SVGGraphicsElement} */ (made).getScreenCTM()?.inverse();
+      this.drag(plane, () => {
+        const inverse = plane.getScreenCTM()?.inverse();
         return (event) => {
           const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
           this.ask({ [drag]: [inside(at.x), inside(-at.y)] });
         };
       });
     }
-    return /** @type {HTMLElement} */ (/** @type {unknown} */ (made));
+    return /** @type {HTMLElement} */ (/** @type {unknown} */ (plane));
   }
 
   /** @param {KitNode} node */
@@ -521,23 +501,23 @@ class Pen {
     const { plots } = this.board;
     const at = this.plots++;
     plots[at] ??= make("div");
-    const made = make("div", "kit-plot", plots[at]);
-    const drawn = () => {
-      const size = parseFloat(getComputedStyle(made).fontSize) * 0.88;
-      return figure(this.board, node, size, made.getBoundingClientRect());
+    const element = make("div", "kit-plot", plots[at]);
+    const layFigure = () => {
+      const size = parseFloat(getComputedStyle(element).fontSize) * 0.88;
+      return figure(this.board, node, size, element.getBoundingClientRect());
     };
     this.later.push(async () => {
       if (!window.Plotly) {
-        const { data, layout } = drawn();
+        const { data, layout } = layFigure();
         plots[at].replaceChildren(sketch(data, layout));
       }
       await loadPlotly();
-      if (!made.isConnected) return;
-      const { data, layout } = drawn();
+      if (!element.isConnected) return;
+      const { data, layout } = layFigure();
       plots[at].querySelector(".kit-sketch")?.remove();
       react(plots[at], data, layout);
     });
-    return made;
+    return element;
   }
 }
 
@@ -545,7 +525,7 @@ class Pen {
  * The place of an arrow's name, between the boxes a and b; `upright` if the arrow is.
  * @param {DOMRect} a @param {DOMRect} b
  */
-export function between(a, b) {
+export function arrowNamePlace(a, b) {
   const [x, y] = [(a.x + a.right + b.x + b.right) / 4, (a.y + a.bottom + b.y + b.bottom) / 4];
   const upright = Math.abs(a.x + a.right - 2 * x) < 4;
   const left = upright ? x : (Math.min(a.right, b.right) + Math.max(a.x, b.x)) / 2;
@@ -576,7 +556,7 @@ export function arrowPaths(area, a, b) {
 }
 
 /** The number that a reader typed over another one; null to keep that one. @param {string} typed @param {number} before @param {number} digits */
-export function entered(typed, before, digits) {
+export function enteredNumber(typed, before, digits) {
   const value = Number(typed.replace("−", "-").replace(",", "."));
   if (!Number.isFinite(value) || !typed.trim() || value === before) return null;
   return Math.max(-9.99, Math.min(9.99, Number(value.toFixed(digits))));
@@ -588,7 +568,7 @@ export function shareOf(part, whole) {
 }
 
 /** The share to which a key pulls a bar; undefined for a key that pulls none. @param {string} key @param {number} share */
-export function pulled(key, share) {
+export function pulledShare(key, share) {
   const by = { ArrowRight: 0.02, ArrowUp: 0.02, ArrowLeft: -0.02, ArrowDown: -0.02 }[key];
   const to = { Home: 0, End: 1 }[key] ?? (by === undefined ? undefined : share + by);
   return to === undefined ? undefined : Math.max(0, Math.min(1, to));
@@ -605,13 +585,13 @@ export function coordinate(share, reach) {
 }
 
 /** The point to which a key moves a plane's arrow; undefined for a key that moves none. @param {string} key @param {number} x @param {number} y @param {number} reach */
-export function nudged(key, x, y, reach) {
+export function nudgedPoint(key, x, y, reach) {
   const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[key];
   return by && [coordinate(x / reach + by[0] / 50, reach), coordinate(y / reach + by[1] / 50, reach)];
 }
 
 /** The class names of a look. @param {string} first @param {string} [look] */
-export function looks(first, look = "") {
+export function classNames(first, look = "") {
   return [
     first,
     ...look
@@ -640,7 +620,7 @@ export function figure({ theme, fonts }, node, size, { width, height }) {
     marker: { size: 8, color: colour(line.colour) },
   }));
   const named = lines.filter((/** @type {KitNode} */ line) => line.name);
-  const longest = widest(named.map((/** @type {KitNode} */ line) => line.name));
+  const nameWidth = widest(named.map((/** @type {KitNode} */ line) => line.name));
   const left = levels ? 2.2 + widest(Object.values(levels)) * 0.56 : log ? 4.5 : 3.9;
   const axis = {
     gridcolor: theme.grid,
@@ -657,9 +637,9 @@ export function figure({ theme, fonts }, node, size, { width, height }) {
   const all = lines.flatMap((/** @type {KitNode} */ line) =>
     line.ys.filter((/** @type {number | null} */ v) => v !== null && (!log || v > 0)),
   );
-  const [low, high] = range(ys, log) ?? padded(all.map((/** @type {number} */ v) => along(log, v)));
+  const [low, high] = range(ys, log) ?? padRange(all.map((/** @type {number} */ v) => along(log, v)));
   const plotted = height - size * 4.2;
-  const ends = apart(
+  const ends = spreadApart(
     named.map((/** @type {KitNode} */ line) =>
       along(log, line.ys.findLast((/** @type {number | null} */ v) => v !== null) ?? NaN),
     ),
@@ -702,14 +682,14 @@ export function figure({ theme, fonts }, node, size, { width, height }) {
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: fonts.text, size, color: theme.muted },
-      margin: { l: size * left, r: size * (0.8 + longest * 0.56), t: size * 0.9, b: size * 3.1, pad: 2 },
+      margin: { l: size * left, r: size * (0.8 + nameWidth * 0.56), t: size * 0.9, b: size * 3.1, pad: 2 },
       xaxis: {
         ...axis,
         title: { text: x, standoff: size * 0.4 },
         type: log_x ? "log" : "linear",
         range: range(xs, log_x),
         ...(log_x && { dtick: 1 }),
-        ...(ticks && called(ticks)),
+        ...(ticks && namedTicks(ticks)),
       },
       yaxis: {
         ...axis,
@@ -718,7 +698,7 @@ export function figure({ theme, fonts }, node, size, { width, height }) {
         range: [low, high],
         exponentformat: "power",
         ...(log && { dtick: Math.max(1, Math.ceil((high - low) / 6)) }),
-        ...(levels && called(levels)),
+        ...(levels && namedTicks(levels)),
       },
     },
   };
@@ -726,12 +706,12 @@ export function figure({ theme, fonts }, node, size, { width, height }) {
 
 /** The length of the longest text, in Latin letters; a Chinese one counts 1.8. @param {string[]} texts */
 export function widest(texts) {
-  const each = texts.map((words) => [...words].reduce((n, c) => n + (c > "\u2e80" ? 1.8 : 1), 0));
-  return Math.max(0, ...each);
+  const widths = texts.map((words) => [...words].reduce((n, c) => n + (c > "\u2e80" ? 1.8 : 1), 0));
+  return Math.max(0, ...widths);
 }
 
 /** An axis's ticks with names, escaped for Plotly's HTML; a line end breaks a name. @param {Record<string, string>} names */
-export function called(names) {
+export function namedTicks(names) {
   const plain = (/** @type {string} */ words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;");
   return {
     tickmode: "array",
@@ -741,7 +721,7 @@ export function called(names) {
 }
 
 /** The range of values, with 4 % of room at both ends. @param {number[]} values */
-export function padded(values) {
+export function padRange(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low || 1) * 0.04;
   return [low - room, high + room];
@@ -749,21 +729,21 @@ export function padded(values) {
 
 /**
  * Places near the wanted ones, at least `least` apart, from `low` to `high`: 40 turns that push close ones apart.
- * @param {number[]} wanted @param {number} least @param {number} low @param {number} high
+ * @param {number[]} places @param {number} least @param {number} low @param {number} high
  */
-export function apart(wanted, least, low, high) {
-  const order = wanted.map((_at, i) => i).sort((i, j) => wanted[i] - wanted[j]);
-  const found = [...wanted];
+export function spreadApart(places, least, low, high) {
+  const order = places.map((_at, i) => i).sort((i, j) => places[i] - places[j]);
+  const spread = [...places];
   for (let turn = 0; turn < 40; turn++) {
     order.slice(1).forEach((i, n) => {
       const below = order[n];
-      const lacks = (least - (found[i] - found[below])) / 2;
+      const lacks = (least - (spread[i] - spread[below])) / 2;
       if (lacks > 0) {
-        found[i] += lacks;
-        found[below] -= lacks;
+        spread[i] += lacks;
+        spread[below] -= lacks;
       }
     });
-    for (const i of order) found[i] = Math.max(low, Math.min(high, found[i]));
+    for (const i of order) spread[i] = Math.max(low, Math.min(high, spread[i]));
   }
-  return found;
+  return spread;
 }

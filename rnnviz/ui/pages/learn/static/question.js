@@ -6,25 +6,25 @@ import { make } from "../../../browser/static/dom.js";
 /** @import { KitAnswer, KitQuestion } from "./types" */
 
 const LETTERS = "ABCDEF";
-const OPEN = -2; // the control `pick` before an answer, as in rnnviz/lecture/steps.py
-const SEEN = -1; // the picture is shown without a prediction
+const UNANSWERED = -2; // the control `pick` before an answer, as in rnnviz/lecture/steps.py
+const PICTURE_ONLY = -1; // the picture is shown without a prediction
 
 /**
  * The room's votes for each option, in percent; undefined until they are revealed.
  * @param {Board} board @param {KitAnswer} data @returns {number[] | undefined}
  */
-function votes({ room }, { key }) {
+function votePercents({ room }, { key }) {
   const counts = room?.revealed(key)?.counts;
   const all = counts?.reduce((sum, n) => sum + n, 0);
   return all ? counts?.map((n) => Math.round((100 * n) / all)) : undefined;
 }
 
 /** The question with its options, before the picture. @param {Board} board @param {KitAnswer} data */
-export function question(board, data) {
+export function showQuestion(board, data) {
   const { text, options } = /** @type {KitQuestion} */ (data.question);
-  const share = votes(board, data);
+  const share = votePercents(board, data);
   const picks = options.map((words, i) => {
-    const option = Object.assign(make("button", "kit-option"), { type: "button" });
+    const option = make("button", "kit-option");
     option.append(make("b", "", LETTERS[i]), make("span", "", words));
     if (share) {
       option.style.setProperty("--votes", `${share[i]}%`);
@@ -34,17 +34,17 @@ export function question(board, data) {
     option.onclick = () => board.ask({ pick: i });
     return option;
   });
-  board.open = (pick = SEEN) => {
+  board.openPicture = (pick = PICTURE_ONLY) => {
     if (pick < options.length) board.ask({ pick });
   };
   return make("div", "kit-question", make("h2", "", text), ...picks);
 }
 
 /** The question above its picture, with the right and the predicted option. @param {Board} board @param {KitAnswer} data */
-export function answered(board, data) {
+export function showAnswer(board, data) {
   const { text, options, again, right, predicted } = /** @type {KitQuestion} */ (data.question);
-  const share = votes(board, data);
-  const said = options.map((words, i) => {
+  const share = votePercents(board, data);
+  const spans = options.map((words, i) => {
     const mark = i === right ? "✓ " : i === predicted ? "✗ " : "";
     const option = make(
       "span",
@@ -54,8 +54,8 @@ export function answered(board, data) {
     if (share) option.append(make("small", "", ` ${share[i]} %`));
     return option;
   });
-  const repeat = Object.assign(make("button", "ln-button", again), { type: "button" });
+  const repeat = make("button", "ln-button", again);
   repeat.dataset.key = "again";
-  repeat.onclick = () => board.ask({ pick: OPEN });
-  return [make("b", "", text), ...said, repeat];
+  repeat.onclick = () => board.ask({ pick: UNANSWERED });
+  return [make("b", "", text), ...spans, repeat];
 }

@@ -1,12 +1,12 @@
 // The stage's side of the room: it polls the room while that is open, and sends the lecturer's wishes.
 
-import { sayer } from "../../../browser/static/messages.js";
+import { makePhrase } from "../../../browser/static/messages.js";
 import { RoomPanel } from "./room_panel.js";
 
 /** @import { Words } from "../../../browser/static/types" */
 /** @import { RoomAnswer, RoomDoor, RoomLive, RoomWish } from "./types" */
 
-const PAUSE = 1500; // milliseconds after a failed poll
+const RETRY_MS = 1500; // milliseconds after a failed poll
 
 export class Room {
   /** @type {RoomDoor | null} */
@@ -21,19 +21,19 @@ export class Room {
   /** @type {RoomWish} the wish for the next ask */
   pending = {};
   /** @type {RoomWish} the wish in the ask in flight */
-  flying = {};
-  /** @type {ReturnType<typeof sayer> | undefined} */
-  say;
+  inFlight = {};
+  /** @type {ReturnType<typeof makePhrase> | undefined} */
+  phrase;
   following = new AbortController();
 
   /**
    * @param {HTMLElement} root @param {() => void} start sends an ask @param {() => void} redraw
-   * @param {(live: RoomLive | null) => void} tell sends the state to the lecturer's window
+   * @param {(live: RoomLive | null) => void} sendRoom sends the state to the lecturer's window
    */
-  constructor(root, start, redraw, tell) {
+  constructor(root, start, redraw, sendRoom) {
     this.start = start;
     this.redraw = redraw;
-    this.tell = tell;
+    this.sendRoom = sendRoom;
     this.words = new RoomPanel(root, this);
   }
 
@@ -54,25 +54,25 @@ export class Room {
 
   // ---- the server -----------------------------------------------------------------------------------
 
-  wish() {
-    this.flying = { ...this.flying, ...this.pending };
+  takePending() {
+    this.inFlight = { ...this.inFlight, ...this.pending };
     this.pending = {};
-    return Object.keys(this.flying).length ? this.flying : undefined;
+    return Object.keys(this.inFlight).length ? this.inFlight : undefined;
   }
 
-  /** @param {RoomWish} wish */
-  ask(wish) {
-    this.pending = { ...this.pending, ...wish };
+  /** @param {RoomWish} change */
+  ask(change) {
+    this.pending = { ...this.pending, ...change };
     this.start();
   }
 
   /** Take the room's part of an answer. @param {RoomAnswer} answer @param {Words} words */
-  take(answer, words) {
+  takeAnswer(answer, words) {
     const before = this.door;
-    this.flying = {};
+    this.inFlight = {};
     this.door = answer.door;
     this.trouble = answer.trouble ?? "";
-    this.say = sayer(words);
+    this.phrase = makePhrase(words);
     if (!before !== !this.door) this.follow();
     if (!this.door && !this.trouble) this.sheet = false;
     this.words.show();
@@ -89,39 +89,39 @@ export class Room {
     while (!signal.aborted) {
       try {
         const seen = /** @type {RoomLive | null} */ (this.live)?.edition ?? "";
-        const got = await fetch(`/room?seen=${seen}`, { signal });
-        const live = await got.json();
+        const response = await fetch(`/room?seen=${seen}`, { signal });
+        const live = await response.json();
         if (signal.aborted) return;
-        if (live.closed) this.gone();
-        else this.hear(live);
+        if (live.closed) this.dropRoom();
+        else this.takeState(live);
       } catch {
         if (signal.aborted) return;
         this.lost = true;
         this.words.show();
-        await new Promise((done) => setTimeout(done, PAUSE));
+        await new Promise((done) => setTimeout(done, RETRY_MS));
       }
     }
   }
 
   /** @param {RoomLive} live */
-  hear(live) {
+  takeState(live) {
     const before = this.question;
     const same = this.live?.edition === live.edition && !this.lost;
     this.lost = false;
     this.live = live;
     if (same) return;
-    const now = this.question;
-    const drawn = now?.revealed || before?.revealed || now?.key !== before?.key;
+    const current = this.question;
+    const pictureChanged = current?.revealed || before?.revealed || current?.key !== before?.key;
     this.words.show();
-    this.tell(live);
-    if (drawn) this.redraw();
+    this.sendRoom(live);
+    if (pictureChanged) this.redraw();
   }
 
   /** Drop the room, which the server has closed. */
-  gone() {
+  dropRoom() {
     this.following.abort();
     this.door = this.live = null;
-    this.tell(null);
+    this.sendRoom(null);
     this.words.show();
     this.redraw();
   }
@@ -135,10 +135,10 @@ export class Room {
     this.words.show();
   }
 
-  leave() {
+  closeRoom() {
     this.sheet = false;
     this.ask({ open: false });
-    this.tell(null);
+    this.sendRoom(null);
   }
 
   /** Hide the address and the QR code; returns whether they were shown. */

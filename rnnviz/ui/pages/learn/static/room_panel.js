@@ -9,11 +9,11 @@ export class RoomPanel {
   /** @param {HTMLElement} root @param {Room} room */
   constructor(root, room) {
     this.room = room;
-    this.opens = find(root, "button.ln-ask");
+    this.opener = find(root, "button.ln-ask");
     this.notice = find(root, "p.ln-notice");
     this.sheet = find(root, "div.ln-sheet");
     this.line = find(root, "div.ln-asking");
-    this.opens.onclick = () => room.press();
+    this.opener.onclick = () => room.press();
 
     this.code = make("img", "ln-room-code");
     this.scan = make("p");
@@ -26,7 +26,7 @@ export class RoomPanel {
     this.places = make("select", "ln-room-places");
     this.places.onchange = () => room.ask({ address: this.places.value });
     this.start = button("start", "ln-strong", () => room.hide());
-    this.shut = button("close", "", () => room.leave());
+    this.closer = button("close", "", () => room.closeRoom());
     this.answers = make("a", "ln-button");
     this.answers.href = "/room/answers.csv";
     this.answers.download = "answers.csv";
@@ -42,7 +42,7 @@ export class RoomPanel {
         this.trust,
         this.places,
         this.trouble,
-        make("div", "ln-room-buttons", this.start, this.answers, this.shut),
+        make("div", "ln-room-buttons", this.start, this.answers, this.closer),
       ),
     );
 
@@ -58,69 +58,70 @@ export class RoomPanel {
   /** Update all elements to the room's state. */
   show() {
     const { room } = this;
-    const { say } = room;
-    if (!say) return;
+    const { phrase } = room;
+    if (!phrase) return;
     const phones = room.live?.phones ?? 0;
-    put(this.opens, room.door ? say("room.open", { phones }) : say("room.ask"));
-    this.opens.title = say("room.help");
-    this.opens.classList.toggle("ln-on", Boolean(room.door));
-    this.opens.setAttribute("aria-expanded", String(room.sheet));
+    put(this.opener, room.door ? phrase("room.open", { phones }) : phrase("room.ask"));
+    this.opener.title = phrase("room.help");
+    this.opener.classList.toggle("ln-on", Boolean(room.door));
+    this.opener.setAttribute("aria-expanded", String(room.sheet));
     for (const name of /** @type {const} */ (["reveal", "again", "next", "start"]))
-      put(this[name], say(`room.${name}`));
-    put(this.shut, say("room.close"));
-    put(this.answers, say("room.answers"));
+      put(this[name], phrase(`room.${name}`));
+    put(this.closer, phrase("room.close"));
+    put(this.answers, phrase("room.answers"));
     this.answers.hidden = !room.live?.revealed;
-    this.wayIn(phones);
-    this.during(phones);
+    this.showSheet(phones);
+    this.showQuestionLine(phones);
   }
 
   /** Update the sheet with the QR code and the address, readable from the last row. @param {number} phones */
-  wayIn(phones) {
-    const { door, say, trouble, lost, sheet } = this.room;
+  showSheet(phones) {
+    const { door, phrase, trouble, lost, sheet } = this.room;
     this.sheet.hidden = !sheet || !(door || trouble);
-    if (!say || this.sheet.hidden) return;
-    for (const element of [this.code, this.scan, this.address, this.how, this.trust, this.shut])
+    if (!phrase || this.sheet.hidden) return;
+    for (const element of [this.code, this.scan, this.address, this.how, this.trust, this.closer])
       element.hidden = !door;
     this.count.parentElement?.toggleAttribute("hidden", !door);
-    for (const name of /** @type {const} */ (["scan", "how", "trust"])) put(this[name], say(`room.${name}`));
-    put(this.count, say("room.phones"));
+    for (const name of /** @type {const} */ (["scan", "how", "trust"]))
+      put(this[name], phrase(`room.${name}`));
+    put(this.count, phrase("room.phones"));
     put(this.phones, String(phones));
-    put(this.trouble, trouble || (lost ? say("room.lost") : ""));
+    put(this.trouble, trouble || (lost ? phrase("room.lost") : ""));
     this.places.hidden = !door || door.places.length < 2;
     if (!door) return;
     if (this.code.src !== door.qr) this.code.src = door.qr;
     this.code.alt = door.url;
     put(this.address, door.short);
-    this.places.setAttribute("aria-label", say("room.address"));
-    const named = door.places.map((one) =>
-      one.interface ? `${one.address} (${one.interface})` : one.address,
+    this.places.setAttribute("aria-label", phrase("room.address"));
+    const labels = door.places.map((place) =>
+      place.interface ? `${place.address} (${place.interface})` : place.address,
     );
-    const said = door.places.map((one, i) => [one.address, named[i]]);
-    options(this.places, /** @type {[string, string][]} */ (said), door.places[door.at].address);
+    const choices = door.places.map((place, i) => [place.address, labels[i]]);
+    options(this.places, /** @type {[string, string][]} */ (choices), door.places[door.at].address);
   }
 
   /** Update the line during a question, which replaces the notice. @param {number} phones */
-  during(phones) {
-    const { question, say, lost, sheet, door, next } = this.room;
+  showQuestionLine(phones) {
+    const { question, phrase, lost, sheet, door, next } = this.room;
     const asks = Boolean(question && !question.revealed && !sheet);
-    const shown = Boolean(question && !question.over && !sheet);
-    this.line.hidden = !shown;
-    this.notice.hidden = asks || Boolean(shown && next);
-    if (!question || !say) return;
+    const active = Boolean(question && !question.over && !sheet);
+    this.line.hidden = !active;
+    this.notice.hidden = asks || Boolean(active && next);
+    if (!question || !phrase) return;
     for (const element of [this.reminder, this.answered, this.reveal]) element.hidden = !asks;
     this.again.hidden = asks;
     this.next.hidden = asks || !next;
     this.reveal.disabled = !question.votes;
-    put(this.lost, say("room.lost"));
+    put(this.lost, phrase("room.lost"));
     this.lost.hidden = !lost;
     put(this.reminder, door?.short ?? "");
-    put(this.answered, say("room.answered", { n: question.answered, phones }));
+    put(this.answered, phrase("room.answered", { n: question.answered, phones }));
   }
 }
 
 /** @param {string} name @param {string} kind @param {() => void} press */
 function button(name, kind, press) {
-  const made = Object.assign(make("button", `ln-button ${kind}`), { type: "button", onclick: press });
-  made.dataset.room = name;
-  return made;
+  const element = Object.assign(make("button", `ln-button ${kind}`), { onclick: press });
+  element.dataset.room = name;
+  return element;
 }

@@ -1,6 +1,6 @@
 // A plot before Plotly has come: its frame, lines and names, drawn at once in the same place. Ticks follow.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { makeSvg } from "../../../browser/static/dom.js";
 
 /** @typedef {{ x: (number | null)[], y: (number | null)[], line: { color: string, width?: number } }} Line */
 
@@ -11,31 +11,23 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function pieces(line, xs, ys, box, log) {
   /** @type {string[][]} */
-  const found = [[]];
+  const runs = [[]];
   line.x.forEach((x, i) => {
     const [h, v] = [
       along(x, xs, log.x) * box.width + box.x,
       box.y + box.height - along(line.y[i], ys, log.y) * box.height,
     ];
     if (Number.isFinite(h) && Number.isFinite(v))
-      found[found.length - 1].push(`${h.toFixed(1)},${v.toFixed(1)}`);
-    else if (found[found.length - 1].length) found.push([]);
+      runs[runs.length - 1].push(`${h.toFixed(1)},${v.toFixed(1)}`);
+    else if (runs[runs.length - 1].length) runs.push([]);
   });
-  return found.filter((points) => points.length).map((points) => points.join(" "));
+  return runs.filter((points) => points.length).map((points) => points.join(" "));
 }
 
 /** The share of an axis below a value. @param {number | null} value @param {[number, number]} ends @param {boolean} log */
 function along(value, [low, high], log) {
   const at = value === null ? NaN : log ? Math.log10(value) : value;
   return (at - low) / (high - low || 1);
-}
-
-/** @param {string} kind @param {Record<string, string | number>} attributes @param {string} [text] */
-function shape(kind, attributes, text = "") {
-  const made = document.createElementNS(SVG, kind);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  made.textContent = text;
-  return made;
 }
 
 /** The sketch of a Plotly figure. @param {any[]} data @param {any} layout as primitives.js makes them */
@@ -52,9 +44,9 @@ export function sketch(data, layout) {
   // As Plotly does, where markers need room.
   const room = data.some((line) => line.mode !== "lines") ? 0.06 * (Math.max(...all) - Math.min(...all)) : 0;
   const xs = xaxis.range ?? [Math.min(...all) - room, Math.max(...all) + room];
-  const made = shape("svg", { width, height, class: "kit-sketch" });
+  const svg = makeSvg("svg", { width, height, class: "kit-sketch" });
   const frame = `M${box.x},${box.y}v${box.height}h${box.width}`;
-  made.append(shape("path", { d: frame, fill: "none", stroke: xaxis.linecolor }));
+  svg.append(makeSvg("path", { d: frame, fill: "none", stroke: xaxis.linecolor }));
   for (const line of data) {
     const { color, width = 2, dash } = line.line;
     const pen = {
@@ -64,21 +56,21 @@ export function sketch(data, layout) {
       "stroke-dasharray": dash ? "3 3" : "none",
     };
     for (const points of pieces(line, xs, yaxis.range, box, log))
-      made.append(shape("polyline", { points, ...pen }));
+      svg.append(makeSvg("polyline", { points, ...pen }));
   }
   const words = { "font-family": font.family, "font-size": font.size, fill: font.color };
-  for (const { text, y, font: own } of layout.annotations) {
+  for (const { text, y, font: labelFont } of layout.annotations) {
     const at =
       box.y + box.height - ((y - yaxis.range[0]) / (yaxis.range[1] - yaxis.range[0] || 1)) * box.height;
-    made.append(
-      shape("text", { ...words, x: box.x + box.width, y: at + font.size / 3, fill: own.color }, text),
+    svg.append(
+      makeSvg("text", { ...words, x: box.x + box.width, y: at + font.size / 3, fill: labelFont.color }, text),
     );
   }
   const middle = { ...words, "text-anchor": "middle" };
-  made.append(
-    shape("text", { ...middle, x: box.x + box.width / 2, y: height - font.size * 0.5 }, xaxis.title.text),
+  svg.append(
+    makeSvg("text", { ...middle, x: box.x + box.width / 2, y: height - font.size * 0.5 }, xaxis.title.text),
   );
   const turned = `translate(${font.size},${box.y + box.height / 2}) rotate(-90)`;
-  made.append(shape("text", { ...middle, transform: turned }, yaxis.title.text));
-  return made;
+  svg.append(makeSvg("text", { ...middle, transform: turned }, yaxis.title.text));
+  return svg;
 }

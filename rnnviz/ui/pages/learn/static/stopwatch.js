@@ -6,11 +6,11 @@ export class Stopwatch {
   /** @type {number | null} the time of the last start; null while it is paused */
   since = null;
 
-  /** @param {string} key the storage key @param {Pick<Storage, "getItem" | "setItem">} storage @param {() => number} now */
-  constructor(key, storage, now = Date.now) {
+  /** @param {string} key the storage key @param {Pick<Storage, "getItem" | "setItem">} storage @param {() => number} clock */
+  constructor(key, storage, clock = Date.now) {
     this.key = key;
     this.storage = storage;
-    this.now = now;
+    this.clock = clock;
     const [before, since] = JSON.parse(storage.getItem(key) ?? "[0,null]");
     this.before = before;
     this.since = since;
@@ -22,24 +22,24 @@ export class Stopwatch {
 
   /** Milliseconds so far. */
   get elapsed() {
-    return this.before + (this.since === null ? 0 : Math.max(0, this.now() - this.since));
+    return this.before + (this.since === null ? 0 : Math.max(0, this.clock() - this.since));
   }
 
   /** The time in words: 7:05, 1:02:09. */
-  said() {
+  format() {
     const seconds = Math.floor(this.elapsed / 1000);
     const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-    const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
-    return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+    const pad = (/** @type {number} */ n) => String(n).padStart(2, "0");
+    return hours ? `${hours}:${pad(minutes)}:${pad(seconds % 60)}` : `${minutes}:${pad(seconds % 60)}`;
   }
 
   toggle() {
-    [this.before, this.since] = [this.elapsed, this.running ? null : this.now()];
+    [this.before, this.since] = [this.elapsed, this.running ? null : this.clock()];
     this.keep();
   }
 
   reset() {
-    [this.before, this.since] = [0, this.running ? this.now() : null];
+    [this.before, this.since] = [0, this.running ? this.clock() : null];
     this.keep();
   }
 

@@ -2,27 +2,27 @@
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
-import { sayer } from "../../../browser/static/messages.js";
+import { makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
-import { moves } from "./footer.js";
+import { showFooter } from "./footer.js";
 import { fonts as typefaces } from "./formula.js";
 import { Header } from "./header.js";
-import { key } from "./keys.js";
+import { handleKey } from "./keys.js";
 import { PresenterChannel } from "./presenter_channel.js";
 import { draw } from "./primitives.js";
 import { Room } from "./room.js";
-import { glide, places } from "./transition.js";
+import { findCentres, glide } from "./transition.js";
 
 /** @import { Answer, DeskKey } from "./types" */
 
-const BASE = 22; // the font size in units; a stage has a fixed number of units on any screen
+const BASE_FONT = 22; // the font size in units; a stage has a fixed number of units on any screen
 const WIDTH = 1240; // units of a stage's width
 const HEIGHT = 540; // units of a stage's height
-const SMALLEST = 0.68; // pixels of a unit, at least; a smaller screen stacks the parts, and the picture scrolls
+const MIN_UNIT_PX = 0.68; // pixels of a unit, at least; a smaller screen stacks the parts, and the picture scrolls
 const FOREIGN = ["lang"]; // values of the address that belong to the page, not to this view
 
 const decoder = new TextDecoder();
@@ -36,21 +36,21 @@ export class View extends BaseView {
   /** @type {Uint8Array | undefined} */
   newest;
   /** @type {string | undefined} the name of a step to go to, until the answer comes */
-  named;
+  namedStep;
   /** @type {Record<number, number>} the last known step, by scene */
-  seen = {};
+  stepByScene = {};
   /** @type {object | null} changes of controls for the next ask */
   pending = null;
   /** @type {object | null} changes of controls in the ask in flight */
-  flying = null;
+  inFlight = null;
   scene = 1;
   present = false;
   size = "";
-  drawn = ""; // the step on the stage
+  drawnStep = ""; // the step on the stage
   /** @type {number | undefined} */
-  began;
+  askedAt;
   paint = new MessageChannel();
-  onKey = (/** @type {KeyboardEvent} */ event) => key(this, event);
+  onKey = (/** @type {KeyboardEvent} */ event) => handleKey(this, event);
   onSize = () => this.resized();
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
@@ -58,7 +58,7 @@ export class View extends BaseView {
     super(root, styled);
     this.stage = find(root, "div.ln-stage");
     this.notice = find(root, "p.ln-notice");
-    this.presents = find(root, "button.ln-present");
+    this.presentButton = find(root, "button.ln-present");
     this.board = new Board(
       find(root, "div.ln-scene"),
       (change) => this.ask(change),
@@ -68,15 +68,15 @@ export class View extends BaseView {
     this.head = new Header(root, this.board);
     this.lights = this.head.lights;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
-    this.room = this.board.room = new Room(root, start, redraw, (live) => this.desk.hear(live));
+    this.room = this.board.room = new Room(root, start, redraw, (live) => this.desk.sendRoom(live));
     this.code = new CodePanel(root, start);
     const press = (/** @type {DeskKey} */ { key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
     this.desk = new PresenterChannel(this.link.client, press, (name) => this.visit(name));
-    root.style.setProperty("--lowest", `${HEIGHT * SMALLEST}px`);
-    this.desks = find(root, "button.ln-desk");
-    this.desks.onclick = () => this.desk.open();
-    this.presents.onclick = () => this.presenting(!this.present);
+    root.style.setProperty("--lowest", `${HEIGHT * MIN_UNIT_PX}px`);
+    this.deskButton = find(root, "button.ln-desk");
+    this.deskButton.onclick = () => this.desk.open();
+    this.presentButton.onclick = () => this.setPresenting(!this.present);
     // A clicked button loses the focus, so that Space is the next step again.
     root.addEventListener("pointerup", () =>
       setTimeout(() => {
@@ -89,7 +89,7 @@ export class View extends BaseView {
     this.observer = new ResizeObserver(this.onSize);
     this.observer.observe(/** @type {Element} */ (root.parentElement ?? root));
     this.observer.observe(this.stage); // its height changes when the room's line replaces the notice
-    this.paint.port1.onmessage = () => this.painted();
+    this.paint.port1.onmessage = () => this.recordPaint();
   }
 
   close() {
@@ -104,7 +104,7 @@ export class View extends BaseView {
 
   recolour() {
     this.dress();
-    this.desk.wear(this.board.theme);
+    this.desk.setTheme(this.board.theme);
     this.redraw();
   }
 
@@ -113,11 +113,11 @@ export class View extends BaseView {
   }
 
   /** Take an answer. A remounted view gets the page's answer again; a newer one over its own connection replaces it. @param {Uint8Array} data */
-  hear(data) {
+  takeAnswer(data) {
     const [page, newest] = this.before ?? [];
     this.before = undefined;
     this.newest = newest && data === page ? newest : data;
-    super.hear(this.newest);
+    super.takeAnswer(this.newest);
   }
 
   /** @param {Uint8Array} data */
@@ -128,24 +128,24 @@ export class View extends BaseView {
   /** @param {Answer} answer */
   receive(answer) {
     const moved = this.answer?.scene !== answer.scene;
-    if (moved || this.answer.step !== answer.step) this.lights.forget();
+    if (moved || this.answer.step !== answer.step) this.lights.unpin();
     this.answer = answer;
-    this.flying = null;
-    if (this.named) {
-      this.named = undefined;
-      [this.scene, this.seen[answer.scene]] = [answer.scene, answer.step];
+    this.inFlight = null;
+    if (this.namedStep) {
+      this.namedStep = undefined;
+      [this.scene, this.stepByScene[answer.scene]] = [answer.scene, answer.step];
     }
-    if (!this.link.wanted || !this.link.owns(answer)) {
+    if (!this.link.askDue || !this.link.owns(answer)) {
       this.scene = answer.scene;
       this.present = answer.present;
-      this.code.wanted = answer.query.code === "1";
+      this.code.enabled = answer.query.code === "1";
     }
     // An older answer doesn't undo a step that was asked for since.
-    if (!this.link.wanted || this.scene !== answer.scene) this.seen[answer.scene] = answer.step;
-    this.link.answered(answer);
+    if (!this.link.askDue || this.scene !== answer.scene) this.stepByScene[answer.scene] = answer.step;
+    this.link.endAsk(answer);
     this.dress();
     this.label();
-    this.room.take(answer.room, answer.words);
+    this.room.takeAnswer(answer.room, answer.words);
     this.desk.show(answer, this.board.theme, this.room.door ? this.room.live : null);
     Promise.all([this.styled, typefaces()]).then(() => {
       if (this.answer !== answer) return;
@@ -163,36 +163,36 @@ export class View extends BaseView {
     this.board.inks = { dark: dark.background, light: light.background };
     this.board.fonts = fonts(this.root);
     this.board.numbers = new Numbers(this.answer.language);
-    this.board.said = this.answer.words;
+    this.board.words = this.answer.words;
   }
 
   /** Set all words around the picture. */
   label() {
     const { words, titles, scene, notice } = this.answer;
-    const say = sayer(words);
-    this.head.show(this.answer, say);
-    this.notice.replaceChildren(make("b", "", say("notice")), unbroken(notice));
+    const phrase = makePhrase(words);
+    this.head.show(this.answer, phrase);
+    this.notice.replaceChildren(make("b", "", phrase("notice")), unbroken(notice));
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
-    moves(this, say);
-    this.code.show(this.answer.code, say);
-    this.desks.textContent = say("desk");
-    this.desks.title = say("desk.help");
-    this.presents.textContent = this.present ? "✕" : say("present");
-    this.presents.title = say(this.present ? "leave" : "present.help");
-    this.presents.ariaLabel = this.present ? this.presents.title : null; // "Present" is a name already
+    showFooter(this, phrase);
+    this.code.show(this.answer.code, phrase);
+    this.deskButton.textContent = phrase("desk");
+    this.deskButton.title = phrase("desk.help");
+    this.presentButton.textContent = this.present ? "✕" : phrase("present");
+    this.presentButton.title = phrase(this.present ? "leave" : "present.help");
+    this.presentButton.ariaLabel = this.present ? this.presentButton.title : null; // "Present" is a name already
     this.root.classList.toggle("ln-presenting", this.present);
   }
 
   // ---- asking -------------------------------------------------------------------------------------
 
-  wish() {
+  makeAsk() {
     // Changes in an ask whose answer was lost are asked for again.
-    this.flying = { ...this.flying, ...this.pending };
+    this.inFlight = { ...this.inFlight, ...this.pending };
     this.pending = null;
-    const { scene, present, flying } = this;
-    const [room, code] = [this.room.wish(), this.code.wanted];
-    const step = scene in this.seen && { step: this.seen[scene] };
-    return { scene, present, code, ask: flying, room, go: this.named, ...step };
+    const { scene, present, inFlight: flying } = this;
+    const [room, code] = [this.room.takePending(), this.code.enabled];
+    const step = scene in this.stepByScene && { step: this.stepByScene[scene] };
+    return { scene, present, code, ask: flying, room, go: this.namedStep, ...step };
   }
 
   /** @param {object} change */
@@ -203,68 +203,68 @@ export class View extends BaseView {
   }
 
   start() {
-    this.began ??= performance.now();
+    this.askedAt ??= performance.now();
     this.root.dataset.rest = "false";
     this.link.ask();
   }
 
   get at() {
-    return this.seen[this.scene] ?? 0;
+    return this.stepByScene[this.scene] ?? 0;
   }
 
   /** Go to a step of the scene; returns whether there is one. @param {number} to */
-  step(to) {
+  goToStep(to) {
     const last = this.scene === this.answer.scene ? this.answer.steps - 1 : Infinity;
     if (to < 0 || (to > last && to > this.at)) return false; // steps after the last stop are the appendix, reached by name
-    this.seen[this.scene] = to;
+    this.stepByScene[this.scene] = to;
     this.start();
     return true;
   }
 
   /** Show the picture behind the step's question; returns whether there is a question. */
-  opens() {
-    const { open } = this.board;
+  openPicture() {
+    const { openPicture: open } = this.board;
     open?.();
     return open !== null;
   }
 
   /** @param {number} scene */
-  go(scene) {
+  goToScene(scene) {
     if (scene < 1 || scene > this.answer.titles.length || scene === this.scene) return;
     this.scene = scene;
-    this.pending = this.flying = null;
+    this.pending = this.inFlight = null;
     this.start();
   }
 
   /** Go to a step by its name, with changes of its controls. @param {string} name @param {object | null} [ask] */
   visit(name, ask = null) {
-    this.named = name;
-    this.flying = null;
+    this.namedStep = name;
+    this.inFlight = null;
     this.pending = ask;
     this.start();
   }
 
   /** @param {boolean} on */
-  presenting(on) {
+  setPresenting(on) {
     this.present = on;
     this.start();
   }
 
-  /** @param {boolean} is */
-  late(is) {
-    this.root.classList.toggle("ln-late", is);
-    if (is) this.notice.textContent = this.answer.words.late;
+  /** @param {boolean} isLate */
+  showDelay(isLate) {
+    this.root.classList.toggle("ln-late", isLate);
+    if (isLate) this.notice.textContent = this.answer.words.late;
   }
 
   // ---- the address --------------------------------------------------------------------------------
 
   /** Write the step's values into the address, without a new entry of the browser's history. */
   address() {
-    const now = new URLSearchParams(window.location.search);
+    const current = new URLSearchParams(window.location.search);
     const next = new URLSearchParams(this.answer.query);
-    for (const name of FOREIGN) if (now.has(name)) next.set(name, String(now.get(name)));
+    for (const name of FOREIGN) if (current.has(name)) next.set(name, String(current.get(name)));
     const query = next.toString();
-    if (query !== now.toString())
+    if (query !== current.toString())
       window.history.replaceState(window.history.state, "", `${window.location.pathname}?${query}`);
   }
 
@@ -293,36 +293,36 @@ export class View extends BaseView {
   redraw() {
     const { answer, board } = this;
     if (this.root.hidden || !this.size) return;
-    const drawn = `${answer.scene}.${answer.step}`;
-    const before = drawn === this.drawn ? new Map() : places(board.picture);
-    this.drawn = drawn;
-    if (answer.error) board.trouble(answer.error);
+    const name = `${answer.scene}.${answer.step}`;
+    const before = name === this.drawnStep ? new Map() : findCentres(board.picture);
+    this.drawnStep = name;
+    if (answer.error) board.showError(answer.error);
     else if (answer.data) draw(board, answer.data);
     this.lights.show();
     this.room.words.show();
-    this.code.placed();
+    this.code.scrollToEnd();
     glide(board.picture, before);
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 
   /** Record the painted step, and the time that it took, in the element's dataset, for tests. */
-  painted() {
+  recordPaint() {
     const { dataset } = this.root;
     const { scene, step, seq } = this.answer;
-    const rest = !this.link.waiting && !this.link.wanted;
-    const drawn = (Number(dataset.drawn) || 0) + 1;
-    if (drawn === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // ahead of the first plot
-    for (const [name, value] of Object.entries({ scene, step, drawn, answered: seq, rest }))
+    const rest = !this.link.waiting && !this.link.askDue;
+    const drawings = (Number(dataset.drawn) || 0) + 1;
+    if (drawings === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // ahead of the first plot
+    for (const [name, value] of Object.entries({ scene, step, drawn: drawings, answered: seq, rest }))
       dataset[name] = String(value);
-    if (this.began === undefined || !rest) return;
-    dataset.took = (performance.now() - this.began).toFixed(1);
-    this.began = undefined;
+    if (this.askedAt === undefined || !rest) return;
+    dataset.took = (performance.now() - this.askedAt).toFixed(1);
+    this.askedAt = undefined;
   }
 }
 
 /** The font size, in pixels, with which a stage is at least WIDTH × HEIGHT units, each not below SMALLEST. @param {number} width @param {number} height */
 export function typeSize(width, height) {
-  return Math.max(SMALLEST, Math.min(width / WIDTH, height / HEIGHT)) * BASE;
+  return Math.max(MIN_UNIT_PX, Math.min(width / WIDTH, height / HEIGHT)) * BASE_FONT;
 }
 
 /** A sentence with no-break spaces, so that no line begins with %. @param {string} sentence */

@@ -29,7 +29,7 @@ export function chunks({ spans }, arrays) {
 }
 
 /** The values of a chunk's character. @param {Chunk} chunk @param {number} position */
-export function tell(chunk, position) {
+export function characterFacts(chunk, position) {
   const i = position - chunk.start;
   const { codes, nll, rank, unknown, entropy, versus, otherRank } = chunk;
   return {

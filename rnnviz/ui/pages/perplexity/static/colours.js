@@ -3,7 +3,7 @@
 import { find, make } from "../../../browser/static/dom.js";
 
 /** @import { Scale } from "../../../browser/static/coloured.js" */
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Chunk, Fixed, Mode, ViewerTheme } from "./types" */
 
 /** The scale of each mode. @param {Fixed} fixed @returns {Record<Mode, Scale<Chunk>>} */
@@ -36,16 +36,16 @@ export function colours({ surprisal, bands, versus }) {
   return { surprisal, rank: bands, versus };
 }
 
-/** Draw the legend of a mode, and its notice. @param {HTMLElement} root @param {Mode} mode @param {Fixed} fixed @param {ViewerTheme} theme @param {Say} say */
-export function explain(root, mode, fixed, theme, say) {
+/** Draw the legend of a mode, and its notice. @param {HTMLElement} root @param {Mode} mode @param {Fixed} fixed @param {ViewerTheme} theme @param {Phrase} phrase */
+export function drawLegend(root, mode, fixed, theme, phrase) {
   const key = find(root, "span.vw-key");
   if (mode === "rank") {
-    const [one, few, some] = fixed.bands;
+    const [first, second, third] = fixed.bands;
     const entries = [
-      say("key.rank", { from: one }),
-      say("key.ranks", { from: one + 1, to: few }),
-      say("key.ranks", { from: few + 1, to: some }),
-      say("key.beyond", { from: some }),
+      phrase("key.rank", { from: first }),
+      phrase("key.ranks", { from: first + 1, to: second }),
+      phrase("key.ranks", { from: second + 1, to: third }),
+      phrase("key.beyond", { from: third }),
     ].map((text, n) => {
       const sample = make("i", "vw-sample");
       sample.style.background = theme.bands[n];
@@ -57,7 +57,7 @@ export function explain(root, mode, fixed, theme, say) {
     band.style.background = `linear-gradient(90deg, ${theme[mode].join(",")})`;
     const [a, b] = fixed.names;
     const n = mode === "versus" ? fixed.versusFull : fixed.surprisalFull;
-    key.replaceChildren(band, say(`key.${mode}`, { n, a, b }));
+    key.replaceChildren(band, phrase(`key.${mode}`, { n, a, b }));
   }
-  find(root, "span.vw-notice").textContent = say(`notice.${mode}`);
+  find(root, "span.vw-notice").textContent = phrase(`notice.${mode}`);
 }

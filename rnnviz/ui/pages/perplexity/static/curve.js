@@ -6,10 +6,10 @@ import { find } from "../../../browser/static/dom.js";
 import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Arrays, ViewerTheme } from "./types" */
 
-const HEIGHT = 190;
+const HEIGHT_PX = 190;
 /** @type {Record<string, number>} the share of the text by which a key moves */
 const STEPS = {
   ArrowLeft: -0.01,
@@ -35,7 +35,7 @@ export class Curve {
     this.root = find(root, "div.vw-curve");
     this.plot = find(root, "div.vw-plot");
     this.pad = find(root, "div.vw-pad");
-    this.seen = find(root, "i.vw-seen");
+    this.sightMark = find(root, "i.vw-seen");
     this.cursor = find(root, "i.vw-cursor");
     this.on = on;
     this.listen();
@@ -61,30 +61,30 @@ export class Curve {
       Object.assign(data[2 * n], { x, y: gaps(line.rolling) });
       Object.assign(data[2 * n + 1], { x, y: gaps(line.running) });
     });
-    Object.assign(layout, { width: this.plot.clientWidth, height: HEIGHT });
+    Object.assign(layout, { width: this.plot.clientWidth, height: HEIGHT_PX });
     const { l: left, r: right, b: bottom } = layout.margin;
     Object.assign(this.pad.style, { left: `${left}px`, right: `${right}px`, bottom: `${bottom}px` });
     await react(this.plot, data, layout);
     this.root.dataset.drawn = theme.name;
-    this.see(...this.sight);
+    this.markSight(...this.sight);
     return "";
   }
 
   /**
    * Set the text alternative: the end of each model's line, and the most and least surprising places.
-   * @param {Say} say @param {string[]} names of the models @param {number} window characters of the rolling mean
+   * @param {Phrase} phrase @param {string[]} names of the models @param {number} window characters of the rolling mean
    */
-  describe(say, names, window) {
+  describe(phrase, names, window) {
     if (!this.numbers) return;
-    this.plot.setAttribute("aria-label", description(this, this.numbers, say, names, window));
+    this.plot.setAttribute("aria-label", description(this, this.numbers, phrase, names, window));
   }
 
   /** Mark the visible part of the text. @param {number} first @param {number} last */
-  see(first, last) {
+  markSight(first, last) {
     this.sight = [first, last];
-    this.seen.hidden = last - first >= this.length; // no mark if the whole text is visible
-    this.seen.style.left = percent(first, this.length);
-    this.seen.style.width = `max(3px, ${percent(last - first, this.length)})`;
+    this.sightMark.hidden = last - first >= this.length; // no mark if the whole text is visible
+    this.sightMark.style.left = percent(first, this.length);
+    this.sightMark.style.width = `max(3px, ${percent(last - first, this.length)})`;
     this.pad.setAttribute("aria-valuenow", String(first + 1));
     this.pad.setAttribute("aria-valuemax", String(this.length));
     this.pad.setAttribute("aria-valuetext", this.numbers?.whole(first + 1) ?? "");
@@ -132,10 +132,10 @@ export class Curve {
 /**
  * The end of each model's line, and the most and least surprising places.
  * @param {Pick<Curve, "lines" | "position">} curve @param {Numbers} numbers
- * @param {Say} say @param {string[]} names of the models @param {number} window characters of the rolling mean
+ * @param {Phrase} phrase @param {string[]} names of the models @param {number} window characters of the rolling mean
  */
-export function description({ lines, position }, numbers, say, names, window) {
-  const told = lines.map(({ running, rolling }, n) => {
+export function description({ lines, position }, numbers, phrase, names, window) {
+  const sentences = lines.map(({ running, rolling }, n) => {
     // The rolling mean is partial before the first whole window.
     const first = Math.max(
       0,
@@ -143,12 +143,13 @@ export function description({ lines, position }, numbers, say, names, window) {
     );
     const [low, high] = [extreme(rolling, -1, first), extreme(rolling, 1, first)];
     const at = (/** @type {number} */ i) => numbers.whole(position[i]);
-    const ending = say("curve.ends", { p: numbers.number(running[running.length - 1]) });
+    const ending = phrase("curve.ends", { p: numbers.number(running[running.length - 1]) });
     const peaks = { high: numbers.number(rolling[high]), at: at(high), low: numbers.number(rolling[low]) };
-    const rest = high === low ? "" : say("curve.peaks", { ...peaks, n: numbers.whole(window), and: at(low) });
+    const rest =
+      high === low ? "" : phrase("curve.peaks", { ...peaks, n: numbers.whole(window), and: at(low) });
     return together(names.length > 1 ? `${names[n]}:` : "", ending, rest);
   });
-  return together(...told);
+  return together(...sentences);
 }
 
 /** A place as a share of the text, for CSS. @param {number} place @param {number} length of the text */

@@ -5,38 +5,39 @@ import { find, make } from "../../../browser/static/dom.js";
 import { barRow } from "../../../browser/static/prediction_bars.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/messages.js" */
-/** @import { tell } from "./chunks.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
+/** @import { characterFacts } from "./chunks.js" */
 /** @import { Fixed, Told } from "./types" */
 
 export class Detail {
-  /** @param {HTMLElement} root @param {Say} say @param {Numbers} numbers @param {Fixed} fixed */
-  constructor(root, say, numbers, fixed) {
+  /** @param {HTMLElement} root @param {Phrase} phrase @param {Numbers} numbers @param {Fixed} fixed */
+  constructor(root, phrase, numbers, fixed) {
     this.root = find(root, "section.vw-detail");
-    this.say = say;
+    this.phrase = phrase;
     this.numbers = numbers;
     this.fixed = fixed;
   }
 
   /**
-   * @param {ReturnType<typeof tell> | null} facts
-   * @param {Told | null | undefined} told the models' predictions, once they have come
+   * @param {ReturnType<typeof characterFacts> | null} facts
+   * @param {Told | null | undefined} predictions the models' predictions, once they have come
    * @param {number} length of the text
    */
-  show(facts, told, length) {
-    const { say, numbers, fixed } = this;
+  show(facts, predictions, length) {
+    const { phrase, numbers, fixed } = this;
     if (!facts) {
-      this.root.replaceChildren(make("p", "vw-idle", say("detail.idle")));
+      this.root.replaceChildren(make("p", "vw-idle", phrase("detail.idle")));
       return;
     }
     const { code, nll, rank, unknown, entropy, versus, otherRank, position } = facts;
     const character = String.fromCodePoint(code);
-    const where = say("detail.at", { at: numbers.whole(position + 1), n: numbers.whole(length) });
+    const where = phrase("detail.at", { at: numbers.whole(position + 1), n: numbers.whole(length) });
     const place = make("div", "", make("div", "", where), make("div", "vw-quiet", codeName(code)));
     /** @type {HTMLElement[]} */
     const parts = [make("div", "vw-head", make("bdi", "vw-symbol", visible(character)), place)];
-    if (unknown) parts.push(make("p", "vw-warn", say("detail.unknown")));
-    const bits = (/** @type {number} */ nats) => say("detail.bits.n", { n: numbers.fixed(nats / Math.LN2) });
+    if (unknown) parts.push(make("p", "vw-warn", phrase("detail.unknown")));
+    const bits = (/** @type {number} */ nats) =>
+      phrase("detail.bits.n", { n: numbers.fixed(nats / Math.LN2) });
     const rows = [
       ["detail.p", numbers.percent(Math.exp(-nll))],
       [
@@ -50,41 +51,41 @@ export class Detail {
       rows.push(["detail.versus", (versus >= 0 ? "+" : "−") + bits(Math.abs(versus))]);
     const [a, b] = fixed.names;
     const entries = rows.flatMap(([name, value]) => [
-      make("dt", "", say(name, { a, b })),
+      make("dt", "", phrase(name, { a, b })),
       make("dd", "", value),
     ]);
     parts.push(make("dl", "vw-facts", ...entries));
-    const lists = told?.lists ?? fixed.names.map((model) => ({ model, top: null }));
+    const lists = predictions?.lists ?? fixed.names.map((model) => ({ model, top: null }));
     for (const list of lists) parts.push(...this.list(list, unknown ? "<unk>" : character, lists.length > 1));
     this.root.replaceChildren(...parts);
-    if (told) this.root.dataset.told = String(position);
+    if (predictions) this.root.dataset.told = String(position);
     else delete this.root.dataset.told;
   }
 
-  /** @param {Told["lists"][number]} list @param {string} came @param {boolean} several */
-  list({ model, top, approximate }, came, several) {
-    const { say, numbers } = this;
+  /** @param {Told["lists"][number]} list @param {string} actual @param {boolean} several */
+  list({ model, top, approximate }, actual, several) {
+    const { phrase, numbers } = this;
     // Empty rows until the predictions come, so that the panel's height doesn't change.
     /** @type {[string, number][]} */
     const none = Array.from({ length: 6 }, () => ["", 0]);
-    const others = Math.max(
+    const remainder = Math.max(
       0,
       (top ?? []).reduce((left, [, p]) => left - p, 1),
     );
-    const items = (top ? [...top, /** @type {[null, number]} */ ([null, others])] : none).map(
+    const items = (top ? [...top, /** @type {[null, number]} */ ([null, remainder])] : none).map(
       ([symbol, p]) => {
         const { item, bar, ...row } = barRow();
         const word = symbol === null || [...symbol].length > 1;
-        row.symbol.textContent = symbol === null ? say("detail.other") : word ? symbol : visible(symbol);
+        row.symbol.textContent = symbol === null ? phrase("detail.other") : word ? symbol : visible(symbol);
         row.chance.textContent = top ? numbers.percent(p) : "";
         bar.style.width = `${100 * p}%`;
-        item.className = `${top ? "" : "rv-none"}${symbol === came ? " rv-came" : ""}${word ? " rv-word rv-rest" : ""}`;
+        item.className = `${top ? "" : "rv-none"}${symbol === actual ? " rv-came" : ""}${word ? " rv-word rv-rest" : ""}`;
         return item;
       },
     );
-    const title = make("h4", "", several ? say("detail.top.of", { model }) : say("detail.top"));
+    const title = make("h4", "", several ? phrase("detail.top.of", { model }) : phrase("detail.top"));
     const parts = [title, make("ol", "rv-next-list vw-top", ...items)];
     const n = numbers.whole(this.fixed.context);
-    return approximate ? [...parts, make("p", "vw-quiet", say("detail.approximate", { n }))] : parts;
+    return approximate ? [...parts, make("p", "vw-quiet", phrase("detail.approximate", { n }))] : parts;
   }
 }

@@ -3,21 +3,21 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { ColouredText, rules } from "../../../browser/static/coloured.js";
 import { find, make, options } from "../../../browser/static/dom.js";
-import { label, sayer } from "../../../browser/static/messages.js";
+import { label, makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
-import { chunks, tell } from "./chunks.js";
-import { colours, explain, scales } from "./colours.js";
+import { characterFacts, chunks } from "./chunks.js";
+import { colours, drawLegend, scales } from "./colours.js";
 import { Curve } from "./curve.js";
 import { Detail } from "./detail.js";
 
-/** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Answer, Arrays, Chunk, Fixed, Mode, Part, Told, ViewerTheme } from "./types" */
 
-const DWELL = 110; // milliseconds that a pointer rests before the view asks for a character's predictions
+const DWELL_MS = 110; // milliseconds that a pointer rests before the view asks for a character's predictions
 const MODES = /** @type {Mode[]} */ (["surprisal", "rank", "versus"]);
-const SHORT = 400; // characters of a text that needs no tall frame
-const TOLD = 400; // characters whose predictions are cached
+const SHORT_TEXT_CHARS = 400; // characters of a text that needs no tall frame
+const MAX_CACHED = 400; // characters whose predictions are cached
 
 export class View extends BaseView {
   /** @type {ColouredText<Chunk>} */
@@ -28,14 +28,14 @@ export class View extends BaseView {
   detail;
   /** @type {Fixed} */
   fixed;
-  /** @type {Say} */
-  say = (name) => name;
+  /** @type {Phrase} */
+  phrase = (name) => name;
   /** @type {Numbers} */
   numbers;
   /** @type {ViewerTheme} */
   theme;
   /** @type {Map<number, Told>} */
-  told = new Map();
+  predictions = new Map();
   /** @type {Mode} */
   mode = "surprisal";
   digest = "";
@@ -70,9 +70,9 @@ export class View extends BaseView {
     return { digest: this.digest, place: this.text?.place() };
   }
 
-  /** @param {boolean} is */
-  late(is) {
-    this.root.classList.toggle("vw-late", is);
+  /** @param {boolean} isLate */
+  showDelay(isLate) {
+    this.root.classList.toggle("vw-late", isLate);
   }
 
   recolour() {
@@ -84,10 +84,10 @@ export class View extends BaseView {
     if (header.static) this.begin(header, header.static, arrays);
     else if (header.digest !== this.digest) {
       this.digest = "";
-      this.link.wanted = true;
+      this.link.askDue = true;
     }
-    if (header.digest === this.digest) this.take(header, arrays);
-    this.link.answered(header);
+    if (header.digest === this.digest) this.applyAnswer(header, arrays);
+    this.link.endAsk(header);
     this.need();
   }
 
@@ -99,44 +99,44 @@ export class View extends BaseView {
     const other = header.digest !== this.digest;
     this.fixed = fixed;
     this.digest = header.digest;
-    this.say = sayer(fixed.words);
+    this.phrase = makePhrase(fixed.words);
     this.numbers = new Numbers(fixed.language);
     if (!this.text) this.build();
-    this.detail = new Detail(this.root, this.say, this.numbers, fixed);
+    this.detail = new Detail(this.root, this.phrase, this.numbers, fixed);
     if (other) {
-      this.told.clear();
+      this.predictions.clear();
       this.text.begin(header.length, header.count, header.chunk);
       this.hover = this.pinned = this.at = this.part = this.cost = null;
       this.first = true;
     }
-    this.root.classList.toggle("vw-short", header.length < SHORT);
+    this.root.classList.toggle("vw-short", header.length < SHORT_TEXT_CHARS);
     this.curve.set(arrays, header.length, this.numbers);
     this.labels();
     this.dress();
   }
 
   /** @param {Answer} header @param {Arrays} arrays */
-  take(header, arrays) {
-    const { told, jump, place } = header;
-    this.text.take(chunks(header, arrays));
-    if (this.lacking) this.tell();
-    if (told) {
-      this.told.set(told.at, told);
-      if (this.told.size > TOLD) this.told.delete([...this.told.keys()][0]);
-      if (this.at === told.at) this.at = null;
-      this.tell();
+  applyAnswer(header, arrays) {
+    const { told: prediction, jump, place } = header;
+    this.text.addChunks(chunks(header, arrays));
+    if (this.lacking) this.showDetail();
+    if (prediction) {
+      this.predictions.set(prediction.at, prediction);
+      if (this.predictions.size > MAX_CACHED) this.predictions.delete([...this.predictions.keys()][0]);
+      if (this.at === prediction.at) this.at = null;
+      this.showDetail();
     }
     if (header.part && String(header.part.at) === String(this.part)) {
       this.cost = header.part;
-      this.tellPart();
+      this.showPart();
     }
     if (this.first) {
       this.first = false;
       this.text.colour(scales(this.fixed)[this.mode]);
-      const here = this.before?.digest === this.digest ? this.before.place : place;
+      const start = this.before?.digest === this.digest ? this.before.place : place;
       this.before = undefined;
-      this.jumped = jump && here !== jump[1] ? jump[0] : 0;
-      this.text.go(here, false, 0);
+      this.jumped = jump && start !== jump[1] ? jump[0] : 0;
+      this.text.go(start, false, 0);
     }
     if (jump && jump[0] !== this.jumped) {
       const [serial, start, stop] = jump;
@@ -156,19 +156,19 @@ export class View extends BaseView {
 
   // ---- asking -------------------------------------------------------------------------------------
 
-  wish() {
+  makeAsk() {
     if (!this.text) return { fresh: true };
-    const wish = { chunks: this.text.missing().slice(0, 6), place: this.text.place(), static: this.digest };
+    const ask = { chunks: this.text.missing().slice(0, 6), place: this.text.place(), static: this.digest };
     const part = this.part && !this.cost ? { part: this.part } : {};
     // Ask for a character only once its chunk has come: until then `place` would not be the reader's final place.
-    return this.at === null || this.lacking ? { ...wish, ...part } : { ...wish, ...part, at: this.at };
+    return this.at === null || this.lacking ? { ...ask, ...part } : { ...ask, ...part, at: this.at };
   }
 
   need() {
     if (!this.text || this.root.hidden) return;
     if (this.text.missing().length || (this.at !== null && !this.lacking) || (this.part && !this.cost))
       this.link.ask();
-    else this.link.wanted = false;
+    else this.link.askDue = false;
   }
 
   // ---- the reader's actions -----------------------------------------------------------------------
@@ -178,8 +178,8 @@ export class View extends BaseView {
     if (position === this.hover) return;
     this.hover = position;
     this.curve.point(position);
-    this.tell();
-    this.wonder(position);
+    this.showDetail();
+    this.askPredictions(position);
   }
 
   /** @param {number} position */
@@ -188,8 +188,8 @@ export class View extends BaseView {
     this.hover = null;
     this.text.mark("pin", [[position, position + 1]]);
     this.text.go(position, true);
-    this.tell();
-    this.wonder(position);
+    this.showDetail();
+    this.askPredictions(position);
   }
 
   /** @param {number} start @param {number} stop */
@@ -197,46 +197,46 @@ export class View extends BaseView {
     this.part = [start, stop];
     this.cost = null;
     this.text.mark("passage", [this.part]);
-    this.tellPart();
+    this.showPart();
     this.need();
   }
 
   /** Ask for a character's predictions, once the pointer has rested there. @param {number | null} position */
-  wonder(position) {
+  askPredictions(position) {
     clearTimeout(this.resting);
     if (position === null) return;
     this.resting = setTimeout(() => {
-      if (this.told.has(position)) return;
+      if (this.predictions.has(position)) return;
       this.at = position;
       this.need();
-    }, DWELL);
+    }, DWELL_MS);
   }
 
-  tell() {
+  showDetail() {
     const position = this.hover ?? this.pinned;
     const chunk = position === null ? null : this.text.chunk(position);
-    const facts = position === null || !chunk ? null : tell(chunk, position);
+    const facts = position === null || !chunk ? null : characterFacts(chunk, position);
     this.lacking = position !== null && !chunk;
-    this.detail.show(facts, facts && this.told.get(facts.position), this.text.length);
+    this.detail.show(facts, facts && this.predictions.get(facts.position), this.text.length);
   }
 
-  tellPart() {
+  showPart() {
     const { numbers, cost } = this;
     const element = find(this.root, "p.vw-part");
     element.classList.toggle("vw-quiet", !cost);
     if (!cost) {
-      element.textContent = this.say("part.hint");
+      element.textContent = this.phrase("part.hint");
       return;
     }
-    element.textContent = this.say("part", passage(cost, numbers));
+    element.textContent = this.phrase("part", passage(cost, numbers));
   }
 
   /** Show the curve's values at a place; null: the curve's notice. @param {number | null} position */
-  sayCurve(position) {
+  showCurveValues(position) {
     this.curve.point(position);
-    const said = atPoint(this.curve.values(position ?? 0), this.numbers);
+    const values = atPoint(this.curve.values(position ?? 0), this.numbers);
     find(this.root, "p.vw-say").textContent =
-      position === null ? this.say("curve.notice") : this.say("curve.at", said);
+      position === null ? this.phrase("curve.notice") : this.phrase("curve.at", values);
   }
 
   // ---- looks --------------------------------------------------------------------------------------
@@ -253,20 +253,20 @@ export class View extends BaseView {
     });
     this.curve = new Curve(root, {
       jump: (position) => this.text.go(position),
-      say: (position) => this.sayCurve(position),
+      say: (position) => this.showCurveValues(position),
     });
     const select = find(root, "select.vw-mode");
     select.onchange = () => {
       this.mode = /** @type {Mode} */ (select.value);
       this.text.colour(scales(this.fixed)[this.mode]);
-      explain(root, this.mode, this.fixed, this.theme, this.say);
+      drawLegend(root, this.mode, this.fixed, this.theme, this.phrase);
     };
     const number = find(root, "input.vw-number");
     number.onchange = () => {
-      const there = entered(number.value, this.text.length);
-      if (there === null) return;
-      this.pick(there);
-      this.text.go(there);
+      const position = entered(number.value, this.text.length);
+      if (position === null) return;
+      this.pick(position);
+      this.text.go(position);
     };
     this.observer = new ResizeObserver(() => {
       if (!root.clientWidth || root.clientWidth === this.width) return;
@@ -276,45 +276,45 @@ export class View extends BaseView {
 
   /** @param {number} first @param {number} last */
   scrolled(first, last) {
-    this.curve.see(first, last);
-    find(this.root, "span.vw-seen-key").hidden = this.curve.seen.hidden;
-    const said = inSight(first, last, this.text.length, this.numbers);
-    find(this.root, "span.vw-place").textContent = this.say("place", said);
+    this.curve.markSight(first, last);
+    find(this.root, "span.vw-seen-key").hidden = this.curve.sightMark.hidden;
+    const places = this.numbers.window(first, last, this.text.length);
+    find(this.root, "span.vw-place").textContent = this.phrase("place", places);
     this.root.dataset.place = String(first);
   }
 
   labels() {
-    const { say, root, fixed } = this;
-    label(root, say);
+    const { phrase, root, fixed } = this;
+    label(root, phrase);
     const offered = MODES.filter((mode) => mode !== "versus" || fixed.names.length > 1);
     this.mode = offered.includes(this.mode) ? this.mode : "surprisal";
     options(
       find(root, "select.vw-mode"),
-      offered.map((mode) => [mode, say(`colour.${mode}`)]),
+      offered.map((mode) => [mode, phrase(`colour.${mode}`)]),
       this.mode,
     );
     const entry = (/** @type {string} */ line, /** @type {number} */ n, /** @type {string} */ text) =>
       make("span", `vw-line vw-${line} vw-model-${n}`, make("i"), text);
-    const running = say("curve.running");
-    const rolling = say("curve.rolling", { n: this.numbers.whole(fixed.window) });
+    const running = phrase("curve.running");
+    const rolling = phrase("curve.rolling", { n: this.numbers.whole(fixed.window) });
     const entries =
       fixed.names.length === 1
         ? [entry("running", 0, running), entry("rolling", 0, rolling)]
         : [
             ...fixed.names.map((name, n) => entry("running", n, name)),
-            say("curve.both", { running, rolling }),
+            phrase("curve.both", { running, rolling }),
           ];
     find(root, "span.vw-legend").replaceChildren(...entries);
-    this.sayCurve(null);
-    this.curve.describe(say, fixed.names, fixed.window);
-    this.tell();
-    this.tellPart();
+    this.showCurveValues(null);
+    this.curve.describe(phrase, fixed.names, fixed.window);
+    this.showDetail();
+    this.showPart();
   }
 
   dress() {
     this.theme = dress(this.root, this.fixed.themes);
     this.style.textContent = rules(colours(this.theme), this.theme);
-    explain(this.root, this.mode, this.fixed, this.theme, this.say);
+    drawLegend(this.root, this.mode, this.fixed, this.theme, this.phrase);
     if (!this.root.hidden) this.draw();
   }
 
@@ -322,7 +322,7 @@ export class View extends BaseView {
     this.width = this.root.clientWidth;
     if (!this.width) return; // in a closed tab or section; the observer draws once it opens
     this.curve.draw(this.theme).then((address) => {
-      if (address) find(this.root, "p.vw-say").textContent = this.say("missing", { address });
+      if (address) find(this.root, "p.vw-say").textContent = this.phrase("missing", { address });
     });
   }
 }
@@ -337,12 +337,6 @@ export function entered(typed, length) {
 export function passage({ at: [start, stop], nats }, numbers) {
   const perplexity = nats.map((cost) => numbers.number(Math.exp(cost))).join(" / ");
   return { n: numbers.whole(stop - start), before: numbers.whole(start), perplexity };
-}
-
-/** The words on the visible part of the text. @param {number} first @param {number} last @param {number} length @param {Numbers} numbers */
-export function inSight(first, last, length, numbers) {
-  const [from, to, n] = [first + 1, Math.max(first + 1, last), length].map((x) => numbers.whole(x));
-  return { from, to, n };
 }
 
 /** The words on a point of the curve. @param {ReturnType<Curve["values"]>} values @param {Numbers} numbers */

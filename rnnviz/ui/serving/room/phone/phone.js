@@ -3,17 +3,17 @@
 /** @typedef {{ href: string, title: string, bytes: number }} Network */
 /** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean, pages?: Network[], chosen?: number }} Heard */
 
-const said = JSON.parse(find("words").textContent ?? "{}");
+const wordsByLanguage = JSON.parse(find("words").textContent ?? "{}");
 const [question, text, options, line, networks] = ["question", "text", "options", "said", "networks"].map(
   find,
 );
 const view = /** @type {HTMLIFrameElement} */ (find("view"));
-const KEPT = "rnnviz-phone"; // the storage key of this phone's id, which outlasts a reload
-const SILENT = 40_000; // milliseconds without a line, of which one is due every 15 s
-const PAUSE = 3000; // milliseconds until the next try, and up to as many again
-const NARROW = 700; // pixels; below, a network's small page comes first
+const ID_STORAGE = "rnnviz-phone"; // the storage key of this phone's id, which outlasts a reload
+const SILENT_MS = 40_000; // milliseconds without a line, of which one is due every 15 s
+const RETRY_MS = 3000; // milliseconds until the next try, and up to as many again
+const NARROW_PX = 700; // pixels; below, a network's small page comes first
 /** @type {Heard} */
-let heard = { state: "lost" };
+let lastState = { state: "lost" };
 let language = navigator.language.startsWith("zh") ? "zh" : "en";
 /** @type {{ question: number | undefined, answer: number } | null} the answer that is not counted yet */
 let unsent = null;
@@ -23,9 +23,9 @@ let missed;
 /** @type {number | null} this phone's answer that the room has counted */
 let counted = null;
 let stream = new AbortController();
-let shown = ""; // the address of the network in view
+let shownAddress = ""; // the address of the network in view
 let picked = ""; // its title, if the reader has picked it
-let put = -1; // the index of the network that the lecturer put on the phones last
+let chosenIndex = -1; // the index of the network that the lecturer put on the phones last
 
 /** @param {string} id @returns {HTMLElement} */
 function find(id) {
@@ -33,25 +33,25 @@ function find(id) {
 }
 
 /** @param {string} name */
-function say(name) {
-  return said[language]?.[name] ?? said.en[name] ?? "";
+function phrase(name) {
+  return wordsByLanguage[language]?.[name] ?? wordsByLanguage.en[name] ?? "";
 }
 
 /** Wait some seconds, at random, so that a class doesn't return at one moment; or until there is a network. */
 function pause() {
   return new Promise((done) => {
-    setTimeout(done, PAUSE + Math.random() * PAUSE);
+    setTimeout(done, RETRY_MS + Math.random() * RETRY_MS);
     window.addEventListener("online", done, { once: true });
   });
 }
 
 // ---- the server -------------------------------------------------------------------------------------
 
-let own = stored();
+let phoneId = stored();
 
 function stored() {
   try {
-    return localStorage.getItem(KEPT) ?? "";
+    return localStorage.getItem(ID_STORAGE) ?? "";
   } catch {
     return ""; // no storage: the id lasts as long as the page
   }
@@ -59,19 +59,19 @@ function stored() {
 
 /** @param {string} name */
 function keep(name) {
-  own = name;
+  phoneId = name;
   try {
-    localStorage.setItem(KEPT, name);
+    localStorage.setItem(ID_STORAGE, name);
   } catch {}
 }
 
 /** Post to the room as this phone, which joins if it is new there. @param {string} path @param {object} more @param {AbortSignal} [signal] */
 async function post(path, more, signal) {
   for (let tries = 0; ; tries++) {
-    if (!own) keep((await (await fetch("room/join", { method: "POST", body: "{}" })).json()).phone ?? "");
-    const body = JSON.stringify({ phone: own, ...more });
-    const got = await fetch(`room/${path}`, { method: "POST", body, signal });
-    if (got.status !== 401 || tries) return got;
+    if (!phoneId) keep((await (await fetch("room/join", { method: "POST", body: "{}" })).json()).phone ?? "");
+    const body = JSON.stringify({ phone: phoneId, ...more });
+    const response = await fetch(`room/${path}`, { method: "POST", body, signal });
+    if (response.status !== 401 || tries) return response;
     keep(""); // the room was opened anew, and doesn't know the id
   }
 }
@@ -84,34 +84,34 @@ async function listen() {
   while (!signal.aborted) {
     try {
       await follow(await post("events", {}, signal), signal);
-      if (heard.state === "over" || heard.state === "elsewhere") return;
+      if (lastState.state === "over" || lastState.state === "elsewhere") return;
     } catch {}
     if (signal.aborted) return;
-    if (heard.state !== "full") show({ ...heard, state: "lost" });
+    if (lastState.state !== "full") show({ ...lastState, state: "lost" });
     await pause();
   }
 }
 
-/** Take each line of a stream. @param {Response} got @param {AbortSignal} signal */
-async function follow(got, signal) {
-  const reader = got.body?.pipeThrough(new TextDecoderStream()).getReader();
-  if (!got.ok || !reader) return;
+/** Take each line of a stream. @param {Response} response @param {AbortSignal} signal */
+async function follow(response, signal) {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!response.ok || !reader) return;
   for (let rest = ""; ; ) {
-    const timer = setTimeout(() => reader.cancel(), SILENT);
+    const timer = setTimeout(() => reader.cancel(), SILENT_MS);
     const { value, done } = await reader.read();
     clearTimeout(timer);
     if (done || signal.aborted) return;
     const lines = (rest + value).split("\n");
     rest = lines.pop() ?? "";
-    for (const one of lines) if (one) take(JSON.parse(one));
+    for (const record of lines) if (record) takeState(JSON.parse(record));
     if (unsent && !sending) deliver();
   }
 }
 
 /** Choose an answer. @param {number} answer */
 function choose(answer) {
-  unsent = { question: heard.number, answer };
-  show({ ...heard, mine: answer });
+  unsent = { question: lastState.number, answer };
+  show({ ...lastState, mine: answer });
   if (!sending) deliver();
 }
 
@@ -119,72 +119,74 @@ function choose(answer) {
 async function deliver() {
   sending = true;
   while (unsent) {
-    const now = unsent;
+    const answer = unsent;
     try {
-      const got = await post("answer", now);
-      const found = await got.json();
-      if (got.status === 429) throw new Error("again, more slowly");
-      if (unsent === now) unsent = null;
-      if (found.missed && heard.number === now.question) missed = found.number;
-      else if (found.missed) missed = heard.number;
-      if (got.ok) take(found);
-      else show({ ...heard, mine: counted });
+      const response = await post("answer", answer);
+      const state = await response.json();
+      if (response.status === 429) throw new Error("again, more slowly");
+      if (unsent === answer) unsent = null;
+      if (state.missed && lastState.number === answer.question) missed = state.number;
+      else if (state.missed) missed = lastState.number;
+      if (response.ok) takeState(state);
+      else show({ ...lastState, mine: counted });
     } catch {
-      show(heard);
+      show(lastState);
       await pause();
-      if (heard.number !== now.question && unsent === now) {
+      if (lastState.number !== answer.question && unsent === answer) {
         unsent = null; // another question is open
-        missed = heard.number;
-        show(heard);
+        missed = lastState.number;
+        show(lastState);
       }
     }
   }
   sending = false;
 }
 
-/** Take and show the room's state. @param {Heard} now */
-function take(now) {
-  counted = now.mine ?? null;
-  const waits = unsent && unsent.question === now.number && now.state === "open";
-  show(waits ? { ...now, mine: unsent?.answer } : now);
+/** Take and show the room's state. @param {Heard} state */
+function takeState(state) {
+  counted = state.mine ?? null;
+  const waits = unsent && unsent.question === state.number && state.state === "open";
+  show(waits ? { ...state, mine: unsent?.answer } : state);
 }
 
 // ---- the page ---------------------------------------------------------------------------------------
 
-/** @param {Heard} now */
-function show(now) {
-  const again = now.number !== heard.number || now.text !== heard.text;
-  heard = { ...now, pages: now.pages ?? heard.pages, chosen: now.chosen ?? heard.chosen };
-  language = now.language ?? language;
+/** @param {Heard} state */
+function show(state) {
+  const again = state.number !== lastState.number || state.text !== lastState.text;
+  lastState = { ...state, pages: state.pages ?? lastState.pages, chosen: state.chosen ?? lastState.chosen };
+  language = state.language ?? language;
   document.documentElement.lang = language;
-  document.title = say("title");
-  question.className = now.text === undefined ? "quiet" : "";
-  text.textContent = now.text ?? say("title");
-  if (again) options.replaceChildren(...(now.options ?? []).map(button));
-  options.className = now.letters ? "letters" : "";
+  document.title = phrase("title");
+  question.className = state.text === undefined ? "quiet" : "";
+  text.textContent = state.text ?? phrase("title");
+  if (again) options.replaceChildren(...(state.options ?? []).map(button));
+  options.className = state.letters ? "letters" : "";
   [...options.children].forEach((child, i) => {
-    const one = /** @type {HTMLButtonElement} */ (child);
-    one.setAttribute("aria-pressed", String(now.mine === i));
-    one.disabled = now.state !== "open" && now.state !== "lost";
-    one.classList.toggle("right", now.right === i);
+    const button = /** @type {HTMLButtonElement} */ (child);
+    button.setAttribute("aria-pressed", String(state.mine === i));
+    button.disabled = state.state !== "open" && state.state !== "lost";
+    button.classList.toggle("right", state.right === i);
   });
-  line.textContent = below(now);
-  frame(heard.pages ?? [], heard.chosen ?? -1);
+  line.textContent = statusLine(state);
+  frame(lastState.pages ?? [], lastState.chosen ?? -1);
 }
 
 /** Show a network: the one picked here, else the lecturer's, else the one that suits the screen. @param {Network[]} pages @param {number} chosen */
 function frame(pages, chosen) {
-  if (chosen !== put && chosen >= 0) picked = "";
-  put = chosen;
+  if (chosen !== chosenIndex && chosen >= 0) picked = "";
+  chosenIndex = chosen;
   const small = [...pages].sort((a, b) => a.bytes - b.bytes)[0];
-  const usual = pages[chosen] ?? (window.innerWidth < NARROW ? small : pages[0]);
-  const page = pages.find((one) => one.title === picked) ?? usual;
+  const usual = pages[chosen] ?? (window.innerWidth < NARROW_PX ? small : pages[0]);
+  const page = pages.find((network) => network.title === picked) ?? usual;
   networks.hidden = pages.length < 2;
-  networks.setAttribute("aria-label", say("network"));
-  networks.replaceChildren(...(networks.hidden ? [] : pages.map((one) => choice(one, one === page))));
+  networks.setAttribute("aria-label", phrase("network"));
+  networks.replaceChildren(
+    ...(networks.hidden ? [] : pages.map((network) => choice(network, network === page))),
+  );
   view.hidden = !page;
-  if (page && shown !== page.href) {
-    shown = page.href;
+  if (page && shownAddress !== page.href) {
+    shownAddress = page.href;
     view.title = page.title;
     view.src = page.href;
   }
@@ -192,51 +194,51 @@ function frame(pages, chosen) {
 
 /** @param {Network} network @param {boolean} on */
 function choice(network, on) {
-  const made = document.createElement("button");
-  made.textContent = network.title;
-  made.setAttribute("aria-pressed", String(on));
-  made.onclick = () => {
+  const element = document.createElement("button");
+  element.textContent = network.title;
+  element.setAttribute("aria-pressed", String(on));
+  element.onclick = () => {
     picked = network.title;
-    show(heard);
+    show(lastState);
   };
-  return made;
+  return element;
 }
 
-/** @param {Heard} now */
-function below(now) {
-  if (now.state !== "over" && !navigator.onLine) return say(unsent ? "unsent" : "lost");
-  if (now.state === "lost" && unsent) return say("unsent");
-  if (now.state === "open" && unsent) return say("sending");
-  if (now.state === "open" && typeof now.mine === "number") return say("given");
-  if (now.state === "open") return say(now.number === missed ? "missed" : "open");
-  const right = now.state === "closed" && typeof now.right === "number" ? now.right : -1;
-  const answer = now.options?.[right];
-  if (answer === undefined) return say(now.state);
-  const named = answer === " " ? say("space") : answer;
-  return say("right").replace(
+/** @param {Heard} state */
+function statusLine(state) {
+  if (state.state !== "over" && !navigator.onLine) return phrase(unsent ? "unsent" : "lost");
+  if (state.state === "lost" && unsent) return phrase("unsent");
+  if (state.state === "open" && unsent) return phrase("sending");
+  if (state.state === "open" && typeof state.mine === "number") return phrase("given");
+  if (state.state === "open") return phrase(state.number === missed ? "missed" : "open");
+  const right = state.state === "closed" && typeof state.right === "number" ? state.right : -1;
+  const answer = state.options?.[right];
+  if (answer === undefined) return phrase(state.state);
+  const named = answer === " " ? phrase("space") : answer;
+  return phrase("right").replace(
     "{answer}",
-    now.letters ? named : `${String.fromCharCode(65 + right)} · ${named}`,
+    state.letters ? named : `${String.fromCharCode(65 + right)} · ${named}`,
   );
 }
 
 /** @param {string} option @param {number} i */
 function button(option, i) {
-  const made = document.createElement("button");
-  made.textContent = option === " " ? say("space") : option;
-  made.className = option === " " ? "wide" : "";
-  made.onclick = () => choose(i);
-  return made;
+  const element = document.createElement("button");
+  element.textContent = option === " " ? phrase("space") : option;
+  element.className = option === " " ? "wide" : "";
+  element.onclick = () => choose(i);
+  return element;
 }
 
-line.onclick = () => heard.state === "elsewhere" && listen();
-window.addEventListener("offline", () => show(heard));
-window.addEventListener("online", () => show(heard));
+line.onclick = () => lastState.state === "elsewhere" && listen();
+window.addEventListener("offline", () => show(lastState));
+window.addEventListener("online", () => show(lastState));
 let slept = Infinity; // when the page was hidden; Infinity while it is visible
-const NAP = 10_000; // milliseconds hidden, after which a stream may be dead without an error
+const NAP_MS = 10_000; // milliseconds hidden, after which a stream may be dead without an error
 document.addEventListener("visibilitychange", () => {
-  const long = Date.now() - slept > NAP;
+  const long = Date.now() - slept > NAP_MS;
   slept = document.hidden ? Date.now() : Infinity;
-  if (!document.hidden && long && heard.state !== "over") listen();
+  if (!document.hidden && long && lastState.state !== "over") listen();
 });
 listen();
 
