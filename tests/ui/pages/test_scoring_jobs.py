@@ -12,12 +12,12 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from tests.support.models import TEXT
 
 # Not UTF-8, with characters that the model doesn't know, and in stretches that the columns below are read in.
 WORDS = "".join(f"Größe und Ärger, {'The Time Traveller. '[: 3 * (n % 7)]}\n" for n in range(60))
-LATIN = InputText("a.txt", "digest", data=WORDS.encode("cp1252"))
+LATIN = ReaderText("a.txt", "digest", data=WORDS.encode("cp1252"))
 
 
 @pytest.fixture

@@ -184,7 +184,7 @@ def test_ngram_is_exact_everywhere(keep: Keep, monkeypatch: pytest.MonkeyPatch) 
         assert_states([share for _, share in prediction.top], np.exp(row[best]))
 
 
-def test_each_model_lists_its_predictions_at_a_place(keep: Keep) -> None:
+def test_models_list_their_predictions_at_a_place(keep: Keep) -> None:
     record = keep(TEXT)
     session = ViewerSession(record, {"a": Expected(GRU, record), "b": Expected(NGRAM, record)})
     predictions = ask_viewer(session, at=30)[0]["told"]
