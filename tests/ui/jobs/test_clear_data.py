@@ -11,7 +11,7 @@ import pytest
 from rnnviz.errors import ConfigError
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from tests.support import needs
 from tests.support.apptest import Open, run_until_settled
 from tests.support.perplexity_page import open_section, paste, upload
@@ -97,4 +97,4 @@ def test_button_forgets_all_results_of_a_text(open_app: Open, monkeypatch: pytes
     run_until_settled(app, "perplexity")
     gc.collect()
     # isinstance() would wake torch's deprecated names among the objects.
-    assert not [item for item in gc.get_objects() if type(item) is InputText and item.name == "mine.txt"]
+    assert not [item for item in gc.get_objects() if type(item) is ReaderText and item.name == "mine.txt"]
