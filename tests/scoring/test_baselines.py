@@ -11,15 +11,11 @@ from rnnviz.networks.progress import Share
 from rnnviz.scoring.baselines import measure
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.text.characters import NORMALISERS
-from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
+from tests.support.decoded import source_of
 from tests.support.models import TEXT
 
 VOCABULARY = Vocabulary(("a", "b"))
-
-
-def source_of(text: str) -> SourceText:
-    return SourceText(None, text, None, None, "newlines")
 
 
 @pytest.mark.parametrize("text", ["abab", "ab道a😀", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)

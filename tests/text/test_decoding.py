@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, normalise
-from rnnviz.text.decoding import SourceText, binary_format, open_text
+from rnnviz.text.decoding import binary_format, open_text
 from rnnviz.text.row_files import open_rows
 from tests.support import needs
-from tests.support.decoded import decode
+from tests.support.decoded import decode, source_of
 from tests.support.rows import zstandard
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
@@ -208,10 +208,6 @@ def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
     counts = (source.bytes, source.normaliser.line_ends, source.normaliser.replaced)
     assert counts == (len(text.encode()), text.count("\r"), sum(map(text.count, NORMALISERS[name])))
     assert "\r" not in read
-
-
-def source_of(text: str, normaliser: str = "newlines") -> SourceText:
-    return SourceText(None, text, None, None, normaliser)
 
 
 @given(st.binary(max_size=400))
