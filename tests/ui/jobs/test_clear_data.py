@@ -14,6 +14,7 @@ from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from tests.support import needs
 from tests.support.apptest import Open, run_until_settled
+from tests.support.jobs import SOON, GatedJob
 from tests.support.perplexity_page import open_section, paste, upload
 
 
@@ -60,7 +61,11 @@ def test_button_forgets_all_texts_at_once(open_app: Open) -> None:
     origins = [name for name in app.session_state if name.startswith("origin.") and name.count(".") == 1]
     views = [app.session_state[name] for name in origins]
     assert [view.record.read("codes").size > 0 for view in views]
+    gated = GatedJob()
+    app.session_state["perplexity.jobs"].ask("gated", "gated", gated)
+    assert gated.started.wait(SOON)
     app.button(key="forget-texts").click().run()
+    assert gated.closed.is_set()
     assert files_with("The secret") == files_with("A lever") == []
     for view in views:
         with pytest.raises(ConfigError, match="was closed"):
