@@ -100,7 +100,7 @@ def test_no_text_is_read_again_more_than_twice(network: NumpyModel) -> None:
         assert n // 2 < read_again(network, symbols(n, 1)) <= 2 * n
 
 
-def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> None:
+def test_unsettled_counts_stretches_whose_rounding_grows() -> None:
     ids = np.full(LENGTH, 3)
     wild, calm, slow = never_settles().scorer(), reader(cell="gru").scorer(), almost_forgets().scorer()
     ours = wild.advance(ids)
@@ -139,7 +139,7 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_reading_goes_on_from_a_state_that_was_kept(cell: str) -> None:
+def test_scorer_goes_on_from_a_remembered_state(cell: str) -> None:
     ids, first, second = symbols(200), tiny(cell).scorer(), tiny(cell).scorer()
     first.advance(ids[:120])
     memory = first.memory
@@ -149,7 +149,7 @@ def test_a_reading_goes_on_from_a_state_that_was_kept(cell: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are copies")
-def test_a_copy_of_the_process_has_threads_of_its_own() -> None:
+def test_forked_process_starts_its_own_threads() -> None:
     """It would wait for its parent's for ever."""
     code = (
         "import os\nfrom rnnviz.networks.batched_scoring import _pool\n"
@@ -162,9 +162,7 @@ def test_a_copy_of_the_process_has_threads_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("setting", "highest"), [("1", 1), ("2", 2), ("2,1", 2), ("many", 4), ("0", 4), ("", 4)]
 )
-def test_no_more_threads_than_the_environment_says(
-    setting: str, highest: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_limits_threads(setting: str, highest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "cores", lambda: 4)
     monkeypatch.setenv("OMP_NUM_THREADS", setting)
     assert threads.worth_trying_alone()[-1] == highest
