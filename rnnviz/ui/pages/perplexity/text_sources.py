@@ -1,6 +1,6 @@
 """The reader's texts, from uploaded files, a pasted text and a corpus, and the choice of those to score.
 
-Scored are the newest, or those of the tab in view; others beside them only on request.
+The newest are scored, or those of the tab in view; others with them only on request.
 """
 
 import hashlib
@@ -418,7 +418,7 @@ def _read_corpus(name: str, part: str) -> tuple[str, str]:
 
 def offer_download(info: corpora.CorpusInfo) -> bool:
     """Whether a corpus has just been downloaded; until then, draws the button that downloads it."""
-    # The key has no text: "Forget my texts" leaves a downloaded corpus alone.
+    # Called twice below: each run looks at the download, and only a press starts it.
     fetch = partial(
         ask, Key("fetch", rest=info.name), info.title, partial(_fetch, info.name), kind="download"
     )
