@@ -103,8 +103,8 @@ export class PredictionBars {
     if (button) button.hidden = id <= 0;
     const sentence = this.phrase(button && id > 0 ? "next.write" : "next.said", { c: name, p: chance });
     const label = beside ? this.phrase("next.beside", { said: sentence, p: beside }) : sentence;
-    const named = button && id > 0 ? button : row.item;
-    if (named.ariaLabel !== label) named.ariaLabel = label;
+    const labelled = button && id > 0 ? button : row.item;
+    if (labelled.ariaLabel !== label) labelled.ariaLabel = label;
   }
 
   /**
