@@ -320,7 +320,7 @@ test("what a character rests on is the earlier one without which it costs most",
 });
 
 test("a unit's step is a sum in words, whose shares and values add up as they are shown", () => {
-  /** @param {Record<string, number>} step @param {string} said */
+  /** @param {Record<string, number>} step @param {string} words */
   const equation = (step, words) => makePhrase({ said: words })("said", controls.terms(step, numbers));
   const gru = "keep {update} of {before}, add {rest} of {candidate}: now {hidden}";
   const lstm =
