@@ -101,7 +101,7 @@ class Decoder:
             raise unrestorable_error() from None
 
 
-class SymbolCoder:
+class SymbolCode:
     """Codes a symbol under a model's probabilities.
 
     The coder's probabilities have 24 bits. So symbols below 2^-14 share an escape symbol and are then coded
@@ -145,7 +145,7 @@ class SymbolCoder:
             remaining = rest
 
 
-class UnknownCoder:
+class UnknownCode:
     """The characters outside a vocabulary: all other Unicode scalar values, equally likely."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -246,22 +246,22 @@ def compress(model: Model, text: str, *, progress: Progress | None = None) -> by
     >>> len(packed) < 48, rnnviz.decompress(model, packed)
     (True, 'The Time Traveller smiled.')
     """
-    before, named = make_reader(model), signature(model)
+    before, model_signature = make_reader(model), signature(model)
     text = normalise(text, model.normaliser)
     vocabulary, report = model.vocabulary, Reporter(progress)
-    unknown = UnknownCoder(vocabulary)
-    steps = SymbolCoder(Encoder())
+    unknown = UnknownCode(vocabulary)
+    symbol_code = SymbolCode(Encoder())
     points, ids = code_points(text), vocabulary.encode(text)
     for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
         report(place / len(text), place)
-        steps.symbol(_log_probs(before, model.name), symbol)
+        symbol_code.symbol(_log_probs(before, model.name), symbol)
         if symbol == UNKNOWN_ID:
-            unknown.code(steps.coder, point)
+            unknown.code(symbol_code.coder, point)
         before.read(np.array([symbol]))
-    # A reader refuses a header that claims more characters than its payload can hold: see the function.
-    payload = steps.coder.finish().ljust(_min_payload_bytes(len(text)), b"\0")
+    # A reader refuses a header that claims more characters than its payload can hold.
+    payload = symbol_code.coder.finish().ljust(_min_payload_bytes(len(text)), b"\0")
     report.end(len(text))
-    checked: bytes = NAME_STRUCT.pack(named, short_digest(points.tobytes()), len(text)) + payload
+    checked: bytes = NAME_STRUCT.pack(model_signature, short_digest(points.tobytes()), len(text)) + payload
     return START_STRUCT.pack(MAGIC, FORMAT, zlib.crc32(checked)) + checked
 
 
@@ -282,14 +282,14 @@ def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -
         )
     vocabulary = model.vocabulary
     point_of = [0, *map(ord, vocabulary.characters)]
-    before, unknown = make_reader(model), UnknownCoder(vocabulary)
-    steps = SymbolCoder(Decoder(header.payload))
+    before, unknown = make_reader(model), UnknownCode(vocabulary)
+    symbol_code = SymbolCode(Decoder(header.payload))
     report = Reporter(progress)
     points = array("I")  # grows with the text: the header's length may be a mere claim
     for place in range(header.characters):
         report(place / header.characters, place)
-        symbol = steps.symbol(_log_probs(before, model.name))
-        points.append(unknown.code(steps.coder) if symbol == UNKNOWN_ID else point_of[symbol])
+        symbol = symbol_code.symbol(_log_probs(before, model.name))
+        points.append(unknown.code(symbol_code.coder) if symbol == UNKNOWN_ID else point_of[symbol])
         before.read(np.array([symbol]))
     # Other rounding may decode other symbols without an error: only the digest tells.
     if short_digest(points.tobytes()) != header.digest:
@@ -321,10 +321,10 @@ def read_header(data: bytes) -> Header:
         )
     body = data[START_STRUCT.size :]
     if len(data) >= HEADER_BYTES and zlib.crc32(body) == START_STRUCT.unpack_from(data)[2]:
-        named, digest, characters = NAME_STRUCT.unpack_from(body)
+        model_signature, digest, characters = NAME_STRUCT.unpack_from(body)
         payload = body[NAME_STRUCT.size :]
         if len(payload) >= _min_payload_bytes(characters):  # a file that claims more would be read for days
-            return Header(named, digest, characters, payload)
+            return Header(model_signature, digest, characters, payload)
     raise DecodingError("this compressed text is cut off or damaged; make or copy it again")
 
 

@@ -1,7 +1,6 @@
 """Typed functions as commands: which options they have, what is passed on, and what is refused."""
 
 import argparse
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -68,8 +67,7 @@ def main(words: str) -> int:
     parser = argparse.ArgumentParser(prog="rnnviz")
     bind.add_command(parser.add_subparsers(), look)
     namespace = parser.parse_args(words.split())
-    run: Callable[[argparse.Namespace], int] = namespace.run
-    return run(namespace)
+    return int(namespace.run(namespace))
 
 
 def run_once(words: str) -> dict[str, Any]:

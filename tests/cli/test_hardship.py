@@ -43,11 +43,8 @@ def test_model_is_found_by_listed_name(
     assert "snapshots" not in err
 
 
-def test_full_disk_is_reported(
-    run_beside_text: Run, tmp_path: Path, command_environment: dict[str, str]
-) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_full_disk_is_reported(command_environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full, process("models", command_environment, stdout=full) as done:
         _, err = done.communicate()
     assert done.returncode == 1

@@ -43,9 +43,9 @@ def scored(run: Run, tmp_path: Path) -> Run:
 def test_output_has_perplexity_of_each_row(scored: Run, file: str, ending: str, tmp_path: Path) -> None:
     options = ["--column", "text", "--given", "asked", "--compare", "tiny-lstm", "--output", f"out.{ending}"]
     (score,) = scored(file, *options, *MODEL).objects
-    assert (score["rows"], score["rows_scored"]) == (len(ROWS), len(ROWS))
-    assert (score["column"], score["given"]) == ("text", "asked")
-    assert (score["interval"], score["interval_why_not"]) == (None, "rows")
+    expected = {"rows": len(ROWS), "rows_scored": len(ROWS), "column": "text", "given": "asked"}
+    expected |= {"interval": None, "interval_why_not": "rows"}
+    assert {name: score[name] for name in expected} == expected
     assert [item["name"] for item in score["compared"]] == ["tiny-gru", "tiny-lstm", "tiny-3gram"]
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
     table = read[ending](tmp_path / f"out.{ending}")

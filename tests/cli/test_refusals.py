@@ -70,8 +70,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 def test_refusal_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path) -> None:
     Path("book.txt").write_text(TEXT, "utf-8")
     Path("rows.jsonl").write_text(json.dumps({"asked": "a machine", "text": "The Time"}) + "\n", "utf-8")
-    Path("empty.txt").touch()
-    Path("folder.safetensors").mkdir()
     save(tiny("lstm", layers=2), tmp_path / "deep.safetensors")
     Path("cut.safetensors").write_bytes((models_folder / "tiny-gru.safetensors").read_bytes()[:900])
     refuse(run, tmp_path, *REFUSED[name])

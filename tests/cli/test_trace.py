@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rnnviz import cli
 from rnnviz.cli import trace as command
-from rnnviz.networks.checkpoint import load
+from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from tests.support.closeness import assert_states, close
@@ -23,8 +24,6 @@ STATES = ["--quantity", "hidden", "--quantity", "forget"]
 
 @pytest.fixture
 def model(models_folder: Path, tmp_path: Path) -> Path:
-    from rnnviz.networks.checkpoint import save
-
     return save(tiny("lstm", layers=2), tmp_path / "deep.safetensors")
 
 
@@ -105,8 +104,6 @@ def test_states_json_names_layers(run: Run, model: Path) -> None:
 def test_binary_format_is_refused_on_terminal(
     run: Run, model: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    from rnnviz import cli
-
     options = ["trace", TEXT, "-m", str(model), "--format", "npz"]
     assert cli.main(options) == 0
     assert Trace.load(io.BytesIO(capfdbinary.readouterr().out)).text == TEXT

@@ -1,5 +1,8 @@
 """Options and arguments of 2.0.0 that are gone: each answers with one sentence."""
 
+import re
+from collections.abc import Callable
+
 import pytest
 
 import rnnviz
@@ -7,7 +10,7 @@ from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.errors import ConfigError
 from tests.support.models import TEXT, tiny
-from tests.support.refused import assert_one_sentence
+from tests.support.refused import assert_one_sentence, assert_refused
 
 OPTIONS = {
     "match --text abc --span 0:3 --index kept": (
@@ -31,11 +34,16 @@ def test_an_option_says_in_one_line_what_to_write_and_ends_with_2(
     assert_one_sentence(sentence.err.removesuffix("\n"))
 
 
-def test_matchs_folder_of_an_index() -> None:
-    with pytest.raises(ConfigError, match=r"^folder is gone: states stay in memory"):
-        units.match(tiny("gru"), "the", 0, 3, TEXT, folder="kept")
+ARGUMENTS: dict[str, Callable[[], object]] = {
+    "folder is gone: states stay in memory": lambda: units.match(
+        tiny("gru"), "the", 0, 3, TEXT, folder="kept"
+    ),
+    "log_to is gone: a run's events.jsonl has every figure": lambda: rnnviz.follow(
+        "mine", log_to="tensorboard"
+    ),
+}
 
 
-def test_a_log_for_tensorboard() -> None:
-    with pytest.raises(ConfigError, match=r"^log_to is gone: a run's events\.jsonl has every figure"):
-        rnnviz.follow("mine", log_to="tensorboard")
+@pytest.mark.parametrize("sentence", ARGUMENTS)
+def test_an_argument_says_in_one_sentence_what_to_write(sentence: str) -> None:
+    assert_refused(ARGUMENTS[sentence], ConfigError, f"^{re.escape(sentence)}")

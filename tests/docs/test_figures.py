@@ -28,9 +28,8 @@ def test_the_questions_sentence_costs_what_they_say(name: str) -> None:
     assert len(rows) == 4
     for model, perplexity, bits, unknown in rows:
         score = rnnviz.perplexity(rnnviz.load(model), text=sentence)
-        assert score.perplexity == printed(perplexity), model
-        assert score.bits_per_character == printed(bits), model
-        assert score.unknown == int(unknown), model
+        now = (score.perplexity, score.bits_per_character, score.unknown)
+        assert now == (printed(perplexity), printed(bits), int(unknown)), model
     model = rnnviz.load("timemachine-gru")
     plain, exact = (rnnviz.perplexity(model, text=sentence, precise=p).perplexity for p in (False, True))
     assert plain == pytest.approx(exact, rel=1e-6)  # "within a millionth"

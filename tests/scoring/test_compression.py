@@ -25,8 +25,8 @@ from rnnviz.scoring import compression
 from rnnviz.scoring.compression import (
     Decoder,
     Encoder,
-    SymbolCoder,
-    UnknownCoder,
+    SymbolCode,
+    UnknownCode,
     compress,
     decompress,
     read_header,
@@ -131,7 +131,7 @@ def test_another_process_restores_text_without_torch(tmp_path: Path, name: str, 
 
 
 def test_compressing_and_decompressing_report_every_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)
     model = make("3-gram")
     ways: list[Callable[..., Any]] = [
         partial(compress, model, "machine"),
@@ -241,19 +241,19 @@ def test_coder_restores_symbols_of_any_distribution(shape: tuple[int, float], se
     random = np.random.default_rng(seed)
     distributions, symbols, bits = [], [], 0.0
     encoder = Encoder()
-    steps = SymbolCoder(encoder)
+    symbol_code = SymbolCode(encoder)
     for _ in range(30):
         logits = random.normal(size=size) * sharpness
         logits -= logits.max()
         log_p = logits - math.log(np.exp(logits).sum())
         symbol = int(random.integers(size))
-        assert steps.symbol(log_p, symbol) == symbol
+        assert symbol_code.symbol(log_p, symbol) == symbol
         distributions.append(log_p)
         symbols.append(symbol)
         bits -= log_p[symbol] / math.log(2)
     payload = encoder.finish()
-    steps = SymbolCoder(Decoder(payload))
-    assert [steps.symbol(log_p) for log_p in distributions] == symbols
+    symbol_code = SymbolCode(Decoder(payload))
+    assert [symbol_code.symbol(log_p) for log_p in distributions] == symbols
     assert abs(len(payload) - bits / 8) <= 0.001 * bits / 8 + 11
 
 
@@ -264,7 +264,7 @@ def test_coder_restores_symbols_of_any_distribution(shape: tuple[int, float], se
 def test_unknown_characters_are_numbered_without_gaps(alphabet: set[str], points: list[str]) -> None:
     vocabulary = Vocabulary(tuple(sorted(alphabet)))
     unknown = [ord(c) for c in points if c not in vocabulary]
-    code = UnknownCoder(vocabulary).code
+    code = UnknownCode(vocabulary).code
     encoder = Encoder()
     for point in unknown:
         assert code(encoder, point) == point

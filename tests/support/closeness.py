@@ -21,9 +21,9 @@ def close(first: Any, other: Any, *, rel: float = 1e-5, least: float | None = No
     return type(first) is type(other) and bool(first == other)
 
 
-def assert_states(actual: Any, expected: Any) -> None:
+def assert_states(actual: Any, expected: Any, tolerance: float = 1e-5, name: str = "") -> None:
     """States, gates, costs or chances of two readings, or None twice."""
     if expected is None:
         assert actual is None
         return
-    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, err_msg=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,11 @@ class CostsModel:
     normaliser = "newlines"
 
     def __init__(self, costs: npt.ArrayLike, characters: str = "abc \n") -> None:
-        self.costs = np.asarray(costs, np.float64)
+        self.costs, self.at = np.asarray(costs, np.float64), 0
         self.vocabulary = Vocabulary(tuple(sorted(characters)))
 
-    def scorer(self) -> CostsScorer:
-        return CostsScorer(self.costs)
-
-
-class CostsScorer:
-    def __init__(self, costs: npt.NDArray[np.float64]) -> None:
-        self.costs, self.at = costs, 0
+    def scorer(self) -> CostsModel:
+        return copy.copy(self)  # which begins at the first character: the model itself reads nothing
 
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         self.at += len(ids)

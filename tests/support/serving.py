@@ -4,11 +4,12 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,7 +58,7 @@ def serve(
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        _until_healthy(process, address + "/_stcore/health")
+        until(lambda: _is_healthy(process, f"{address}/_stcore/health"), within=STARTS_WITHIN, every=0.05)
         yield address
     finally:
         process.terminate()
@@ -68,16 +69,12 @@ def serve(
             process.communicate()
 
 
-def _until_healthy(process: subprocess.Popen[bytes], url: str) -> None:
-    end = time.monotonic() + STARTS_WITHIN
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            _, errors = process.communicate()
-            raise RuntimeError(f"the app stopped at its start:\n{errors.decode(errors='replace')}")
-        try:
-            with urllib.request.urlopen(url, timeout=1) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.05)
-    raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")
+def _is_healthy(process: subprocess.Popen[bytes], url: str) -> bool:
+    """Whether the app answers; its own words where it has stopped instead."""
+    if process.poll() is not None:
+        raise RuntimeError(
+            f"the app stopped at its start:\n{process.communicate()[1].decode(errors='replace')}"
+        )
+    with suppress(OSError), urllib.request.urlopen(url, timeout=1) as answer:
+        return bool(answer.status == 200)
+    return False

@@ -148,16 +148,14 @@ def test_browser_opens_once_port_answers(monkeypatch: pytest.MonkeyPatch) -> Non
         port = listener.getsockname()[1]
         settings = {"server.address": "127.0.0.1", "server.port": port, "server.allowedHosts": ["localhost"]}
         monkeypatch.setattr(st, "get_option", settings.get)
-        before: list[int] = []
+        pauses = iter([lambda: None, listener.listen])  # it answers after the second
 
-        async def listen_at_the_second_try(_: float) -> None:
-            before.append(len(opened))
-            if len(before) == 2:
-                listener.listen()
+        async def pause(_seconds: float) -> None:
+            next(pauses)()
 
-        monkeypatch.setattr(lifespan.asyncio, "sleep", listen_at_the_second_try)
+        monkeypatch.setattr(lifespan.asyncio, "sleep", pause)
         asyncio.run(lifespan.open_browser())
-    assert before == [0, 0]
+    assert next(pauses, None) is None
     assert opened == [f"http://127.0.0.1:{port}/"]
 
 
