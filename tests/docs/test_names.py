@@ -27,9 +27,6 @@ anything each everything it its nothing one that them there these they this thos
 """
 """Words that a test's name doesn't begin with: its subject stands there."""
 
-WORD_ENOUGH: frozenset[str] = frozenset({"INTERVAL"})
-"""Numeric constants of one word that is plainly enough."""
-
 UNREAD: tuple[str, ...] = ()
 """Rooms whose names have not been read afresh. None is added here."""
 
@@ -105,7 +102,7 @@ def bare_numbers(tree: ast.Module) -> list[str]:
         )
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         if names and names[0].isupper() and node.value is not None and is_number(node.value):
-            found += [name for name in names if "_" not in name.strip("_") and name not in WORD_ENOUGH]
+            found += [name for name in names if "_" not in name.strip("_")]
     return found
 
 

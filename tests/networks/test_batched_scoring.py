@@ -127,7 +127,7 @@ def test_cuts_leave_costs_unchanged(cell: str) -> None:
 
 
 def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)
     # Unknown characters cost more than others, in what was read so far too.
     network, long = reader(cell="gru"), text(LENGTH).replace("a", "ß")
     steps: list[Share] = []

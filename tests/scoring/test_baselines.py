@@ -36,7 +36,7 @@ def test_baselines_report_progress_and_pieces_change_nothing(monkeypatch: pytest
     score = perplexity(UniformModel(VOCABULARY), "ab" * 100_000)
     whole = measure(score, source_of("ab" * 100_000), VOCABULARY)
     monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK_CHARS", 65_536)
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)
     shares: list[Share] = []
     in_pieces = measure(score, source_of("ab" * 100_000), VOCABULARY, shares.append)
     assert [share.characters for share in shares] == [65_536, 131_072, 196_608, 200_000, 200_000]

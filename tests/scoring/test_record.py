@@ -106,7 +106,7 @@ def test_record_is_read_only(tmp_path: Path) -> None:
 
 
 def test_cancelled_record_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)  # a step a piece
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)  # a step a piece
 
     def cancel(share: Share) -> None:
         assert share.characters < len(TEXT) * 100

@@ -52,9 +52,9 @@ def test_a_row_costs_what_its_text_costs(model: Any, context_column: str | None,
         assert [getattr(row_score, name) for name in counts] == [getattr(expected, name) for name in counts]
     nats = sum(text_score.characters * math.log(text_score.perplexity) for text_score in alone)
     nats_known = sum((e.characters - e.unknown) * math.log(e.perplexity_known or 1) for e in alone)
-    known = score.characters - score.unknown
+    known_characters = score.characters - score.unknown
     assert score.perplexity == pytest.approx(math.exp(nats / score.characters), rel=1e-4)
-    assert score.perplexity_known == pytest.approx(math.exp(nats_known / known), rel=1e-4)
+    assert score.perplexity_known == pytest.approx(math.exp(nats_known / known_characters), rel=1e-4)
     for name in (*counts, "bytes", "normalised"):
         assert getattr(score, name) == sum(getattr(text_score, name) or 0 for text_score in alone), name
     assert (score.precise, score.given, score.normaliser) == (precise, context_column, model.normaliser)
@@ -73,7 +73,7 @@ def test_row_progress_grows_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     _, at_once = score_file_rows(model, row_file(rows))
     monkeypatch.setattr(row_files, "BATCH_ROWS", 7)
     monkeypatch.setattr(row_files, "BATCH_CHARS", 900)
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0)
     score = score_rows(model, row_file(rows), progress=steps.append)
     assert (score.file, score.model, score.encoding) == ("rows.jsonl", model.name, "utf-8")
     assert len(steps) >= 7
