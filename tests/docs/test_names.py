@@ -27,12 +27,7 @@ anything each everything it its nothing one that them there these they this thos
 """
 """Words that a test's name doesn't begin with: its subject stands there."""
 
-WORD_ENOUGH: frozenset[str] = frozenset({"INTERVAL"})
-"""Numeric constants of one word that is plainly enough."""
-
-UNREAD = (
-    "rnnviz/lab/run", "rnnviz/lab/fit", "rnnviz/lab/pages/train", "rnnviz/lab/cli/train.py",
-)  # fmt: skip
+UNREAD: tuple[str, ...] = ()
 """Rooms whose names have not been read afresh. None is added here."""
 
 LEFT = {
@@ -107,7 +102,7 @@ def bare_numbers(tree: ast.Module) -> list[str]:
         )
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         if names and names[0].isupper() and node.value is not None and is_number(node.value):
-            constants += [name for name in names if "_" not in name.strip("_") and name not in WORD_ENOUGH]
+            constants += [name for name in names if "_" not in name.strip("_")]
     return constants
 
 
