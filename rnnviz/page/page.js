@@ -99,8 +99,11 @@ class Page {
       lang: this.language === preferred(index) ? null : this.language,
     }));
     window.addEventListener("popstate", () => this.followAddress());
-    for (const kind of ["pointerdown", "keydown", "beforeinput"])
-      window.addEventListener(kind, (event) => this.touch(event), true);
+    const touch = (/** @type {Event} */ event) => {
+      this.touched = true; // the typing stops, or doesn't begin
+      this.view.writing?.endReplay(event);
+    };
+    for (const kind of ["pointerdown", "keydown", "beforeinput"]) window.addEventListener(kind, touch, true);
     window.addEventListener("dragover", (event) => event.preventDefault());
     window.addEventListener("drop", (event) => {
       event.preventDefault();
@@ -127,14 +130,6 @@ class Page {
     await complete;
     if (opens && !this.touched && !still()) this.view.writing.replay();
     if (this.index.offline && isSecureContext) await navigator.serviceWorker?.register(this.index.offline);
-  }
-
-  /** The reader's first key or click stops the typing; a click on its own button does so itself. @param {Event} event */
-  touch(event) {
-    this.touched = true;
-    const { writing } = this.view;
-    const stops = event.composedPath().includes(writing?.again);
-    if (writing?.replaying && !stops) writing.stop();
   }
 
   /** Open a network's file. @param {File | undefined} file */

@@ -25,8 +25,8 @@ def check_models(
             complain(result)
             continue
         differs = differs or not result.same
-        computed = "" if result.same else f" in the card, computed {result.found}"
-        print(f"{result.model} {result.name}: {result.said}{computed}")
+        computed = "" if result.same else f" in the card, computed {result.computed}"
+        print(f"{result.model} {result.name}: {result.recorded}{computed}")
     for file in damaged:
         complain(file.reason)
     return int(differs)

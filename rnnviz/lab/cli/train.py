@@ -77,7 +77,7 @@ def train(
         return _count(settings, recipe, order, run_dir)
     else:
         folder, corpus = _begin(settings, TrainConfig(**recipe), run_dir)
-    made = process.run(
+    finished = process.run(
         folder,
         partial(_training_bar, bars),
         queued=queued,
@@ -87,14 +87,14 @@ def train(
             None if bars.quiet else print("Measuring it on text it never read", file=sys.stderr, flush=True)
         ),
     )
-    if made is None:
+    if finished is None:
         print(
             "Stopped and saved. "
             f"Go on with:\n  python -m rnnviz train --resume {shlex.quote(os.path.relpath(folder.path))}",
             file=sys.stderr,
         )
         return EXIT_INTERRUPTED
-    _finish(*made)
+    _finish(*finished)
     return 0
 
 
@@ -167,7 +167,7 @@ def _begin(settings: Mapping[str, Any], config: TrainConfig, run_dir: Path | Non
     }
     description = Description(**described)
     _check(description, corpus)
-    checkpoint.check_target(description.output, replaces=folder.made)
+    checkpoint.check_target(description.output, replaces=folder.owns_model)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
         if os.listdir(folder.path) and not folder.description_file.exists():
@@ -195,7 +195,7 @@ def _candidates(settings: Mapping[str, Any], recipe: dict[str, Any]) -> list[dic
     return model_card.read_candidates(settings["choice"], recipe) if "choice" in settings else None
 
 
-def _resume(folder: RunFolder, settings: Mapping[str, Any], others: Sequence[str]) -> None:
+def _resume(folder: RunFolder, settings: Mapping[str, Any], other_options: Sequence[str]) -> None:
     """Update the description of a resumed run. Raises ConfigError for settings that can't change; `others`
     are options besides `settings`, none of which can.
     """
@@ -205,12 +205,12 @@ def _resume(folder: RunFolder, settings: Mapping[str, Any], others: Sequence[str
             "the run {id!r} was trained by another program, which logged it here; start that program again",
             id=folder.id,
         )
-    known = settings_of(Description)
-    fixed = [known[name].option(name) for name in settings if not known[name].resumable]
-    if fixed or others:
+    settings_by_name = settings_of(Description)
+    fixed = [settings_by_name[name].option(name) for name in settings if not settings_by_name[name].resumable]
+    if fixed or other_options:
         raise ConfigError(
             "--resume goes on with a run as it was begun; leave out --{option}, or begin another run",
-            option=[*fixed, *others][0].replace("_", "-"),
+            option=[*fixed, *other_options][0].replace("_", "-"),
         )
     changes = dict(settings)
     # --licence and --choice change only the card; so the command in the card gets them, too.
@@ -222,7 +222,7 @@ def _resume(folder: RunFolder, settings: Mapping[str, Any], others: Sequence[str
     if settings.get("licence") and not description.licence:
         command += f" --licence {shlex.quote(settings['licence'])}"
     if output := settings.get("output") or description.output:
-        checkpoint.check_target(output, replaces=folder.made)
+        checkpoint.check_target(output, replaces=folder.owns_model)
     if "output" in settings:
         changes["output"] = os.fspath(settings["output"].absolute())
     changed = replace(description, **changes, command=command)
@@ -263,7 +263,9 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
     from rnnviz.networks import model_card
 
     if model_card.UNITS_KEY in card:
-        named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in model_card.unit_findings(card))
+        named = ", ".join(
+            f"{finding.target} {finding.layer}:{finding.unit}" for finding in model_card.unit_findings(card)
+        )
         print(f"Named units: {named or 'none'}")
 
 
@@ -274,25 +276,25 @@ def _training_bar(
     """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error;
     nothing with --quiet.
     """
-    said = ""
+    line = ""
     _say_dropped(trainer.dropped)
-    with progress_bar("training", bars, lambda step: said, transient=False) as show:
+    with progress_bar("training", bars, lambda step: line, transient=False) as show:
 
         def each_step(trainer: Any) -> None:
             if show is not None:
                 show(Share(trainer.step_index / trainer.total_steps))
 
         def each_report(report: Any) -> None:
-            nonlocal said
+            nonlocal line
             validation = (
                 "–" if report.validation_perplexity is None else f"{report.validation_perplexity:.3f}"
             )
             speed = f"{report.characters_per_second:,.0f} char/s"
-            said = f"train {report.train_perplexity:.3f}  validation {validation}  {speed}"
+            line = f"train {report.train_perplexity:.3f}  validation {validation}  {speed}"
             if show is None and not bars.quiet:
                 left = (report.total_steps - report.step) * report.seconds / max(1, report.step)
                 print(
-                    f"step {report.step}/{report.total_steps}  {said}  {left:.0f} s left",
+                    f"step {report.step}/{report.total_steps}  {line}  {left:.0f} s left",
                     file=sys.stderr,
                     flush=True,
                 )

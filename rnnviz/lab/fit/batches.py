@@ -63,8 +63,8 @@ class Streams:
     def afresh(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Inputs and labels (fresh rows, n) at beginnings drawn from `generator`, after the start symbol."""
         size = (self.fresh, 1)
-        drawn = torch.randint(len(self.beginnings), size, generator=generator, device=self.ids.device)
-        labels = self.ids[self.beginnings[drawn] + torch.arange(n, device=self.ids.device)]
+        choice = torch.randint(len(self.beginnings), size, generator=generator, device=self.ids.device)
+        labels = self.ids[self.beginnings[choice] + torch.arange(n, device=self.ids.device)]
         first = torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, :-1]], dim=1), labels
 
@@ -79,8 +79,8 @@ def beginnings(text: str) -> list[int]:
     [10]
     """
     for before in ("\n\n", "\n"):
-        if found := [match.start() for match in re.finditer(rf"(?<={before})\S", text)]:
-            return found
+        if places := [match.start() for match in re.finditer(rf"(?<={before})\S", text)]:
+            return places
     return []
 
 
@@ -92,17 +92,19 @@ class Cuts:
     """
 
     def __init__(self, length: int, low: int, high: int, places: int, *, seed: int = 0) -> None:
-        most = math.ceil(length / low)  # pieces of an epoch
-        block = max(1, DRAWN_LENGTHS // most)  # epochs drawn together
+        max_pieces = math.ceil(length / low)  # pieces of an epoch
+        block = max(1, DRAWN_LENGTHS // max_pieces)  # epochs drawn together
         epochs = 1 if low == high else math.ceil(places / length)  # after which the cuts repeat
-        found = [np.zeros(1, np.int64)]
+        blocks = [np.zeros(1, np.int64)]
         for n in range(math.ceil(epochs / block)):
-            these = np.arange(n * block, min((n + 1) * block, epochs))[:, None]
-            lengths = np.random.default_rng((seed, n)).integers(low, high, (len(these), most), endpoint=True)
+            epoch_column = np.arange(n * block, min((n + 1) * block, epochs))[:, None]
+            lengths = np.random.default_rng((seed, n)).integers(
+                low, high, (len(epoch_column), max_pieces), endpoint=True
+            )
             # Places count on from epoch to epoch. Pieces beyond an epoch's end collapse into one place.
-            ends = (np.minimum(np.cumsum(lengths, axis=1), length) + length * these).ravel()
-            found.append(ends[np.diff(ends, prepend=0) > 0])  # they rise: np.unique would hash them
-        ends = np.concatenate(found)
+            ends = (np.minimum(np.cumsum(lengths, axis=1), length) + length * epoch_column).ravel()
+            blocks.append(ends[np.diff(ends, prepend=0) > 0])  # they rise: np.unique would hash them
+        ends = np.concatenate(blocks)
         self.length, self._ends = length, ends[ends <= epochs * length]
         whole, rest = divmod(places, epochs * length)
         last = int(np.searchsorted(self._ends, rest))

@@ -68,17 +68,17 @@ def make_card(
         "example": example or EXAMPLES.get(corpus.name, ""),
         "versions": versions(),
     }
-    named = Path(yardstick or "").name.removesuffix(modelfile.SUFFIX)
-    if named:
-        card["ngram"] = named
+    yardstick_name = Path(yardstick or "").name.removesuffix(modelfile.SUFFIX)
+    if yardstick_name:
+        card["ngram"] = yardstick_name
     if choice:
         card["choice"] = choice
     if split.held_out:
         card["sha256_held_out"] = sha256(split.held_out)
         card["held_out"] = held_out_figures(model, split.held_out)
         if yardstick:
-            other = perplexity(checkpoint.load(yardstick), text=split.held_out)
-            card["held_out"] |= {"ngram": other.perplexity, "ngram_name": named}
+            yardstick_score = perplexity(checkpoint.load(yardstick), text=split.held_out)
+            card["held_out"] |= {"ngram": yardstick_score.perplexity, "ngram_name": yardstick_name}
     return card
 
 
@@ -142,9 +142,9 @@ def versions() -> dict[str, str]:
     """The versions of Python, of torch where it is installed, and of rnnviz."""
     from rnnviz import __version__
 
-    found = {"python": platform.python_version()}
+    version_by_name = {"python": platform.python_version()}
     if engines.has_torch():
         import torch
 
-        found["torch"] = torch.__version__
-    return {**found, "rnnviz": __version__}
+        version_by_name["torch"] = torch.__version__
+    return {**version_by_name, "rnnviz": __version__}

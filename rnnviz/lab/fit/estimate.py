@@ -61,7 +61,7 @@ class Estimate:
         if self.bytes <= self.available:
             return None
         largest = max(self.parts, key=lambda name: self.parts[name])
-        what = {
+        uses = {
             "activations": Phrase(
                 "what batch × steps characters leave behind; lower batch, steps or hidden_size"
             ),
@@ -74,7 +74,7 @@ class Estimate:
             needed=_readable(self.bytes),
             free=_readable(self.available),
             part=_readable(self.parts[largest]),
-            what=what[largest],
+            what=uses[largest],
         )
 
 
@@ -103,55 +103,57 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     All numbers count as float32, also for a GPU's run in bfloat16.
     """
     model = config.model_config(vocabulary_size)
-    measured = {
+    numbers_by_cell = {
         "mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (6.0, 12.0 if config.layers > 1 else 1.0),
         "lstm": (23.5, 0.0), "mingru": (8.5, 8.5),
     }  # fmt: skip
-    kept, made = measured.get(config.cell, (6.0 * len(CELLS[config.cell].blocks), 0.0))
+    kept_numbers, pass_numbers = numbers_by_cell.get(config.cell, (6.0 * len(CELLS[config.cell].blocks), 0.0))
     embedded = 6.0 * config.embedding_size
     logits = 5.0 * vocabulary_size  # their logarithms, and a gradient for each
-    per_character = (kept * config.layers + made) * config.hidden_size + embedded + logits
+    per_character = (kept_numbers * config.layers + pass_numbers) * config.hidden_size + embedded + logits
     # A short text is read in fewer streams; see rnnviz.lab.fit.batches.
     streams = max(1, min(config.batch, text_characters // (2 * config.steps)))
     activations = 4 * per_character * streams * config.steps
     # Weight, gradient, two averages, copies in the layer's memory order. A save's copies reuse the memory of
     # the activations, which are free by then.
-    learned = 4 * model.parameter_count
-    saving = max(0.0, 7.5 * learned - activations)
+    weight_bytes = 4 * model.parameter_count
+    saving = max(0.0, 7.5 * weight_bytes - activations)
     compiles = config.cell != "mlp" and not config.is_small and find_spec("numba")
     return {
         "program": PROGRAM_BYTES + (NUMBA_BYTES if compiles else 0),
         "text": 20 * text_characters + 85 * min(text_characters, MAX_COUNTED_CHARS),
-        "weights": round(5.5 * learned + saving),
+        "weights": round(5.5 * weight_bytes + saving),
         "activations": round(activations),
     }
 
 
-def available_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int:
+def available_memory(
+    groups: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")
+) -> int:
     """Bytes that this process could still take: the system's, within its control groups' limits. `own` lists
     its groups, whose limits are below `groups` (version 1 or 2).
     """
-    found = [int(psutil.virtual_memory().available)]
+    free_bytes = [int(psutil.virtual_memory().available)]
     for folder, limit, usage, reclaimable in (
         (groups, "memory.max", "memory.current", "inactive_file"),
         (groups / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     ):
-        for place in [*_places(folder, own), folder]:
+        for place in [*_places(folder, membership), folder]:
             try:
-                most = int((place / limit).read_text("ascii"))  # "max" is no number: no limit
-                used = int((place / usage).read_text("ascii"))
+                limit_bytes = int((place / limit).read_text("ascii"))  # "max" is no number: no limit
+                used_bytes = int((place / usage).read_text("ascii"))
                 lines = (place / "memory.stat").read_text("ascii").splitlines()
             except (OSError, ValueError):
                 continue
             statistics = dict(line.split() for line in lines)
-            found.append(max(0, most - used + int(statistics.get(reclaimable, 0))))
-    return min(found)
+            free_bytes.append(max(0, limit_bytes - used_bytes + int(statistics.get(reclaimable, 0))))
+    return min(free_bytes)
 
 
-def _places(folder: Path, own: Path) -> list[Path]:
+def _places(folder: Path, membership: Path) -> list[Path]:
     """The folders of this process's control groups and of their parents."""
     try:
-        lines = own.read_text("utf-8", "surrogateescape").splitlines()
+        lines = membership.read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
         return []
     paths = [line.split(":", 2)[2] for line in lines if line.split(":", 2)[1] in ("", "memory")]
@@ -194,8 +196,8 @@ def measure_speed(
     try:
         return float(json.loads(out))
     except ValueError:
-        said = (err.strip().splitlines() or [f"the process ended with {process.returncode}"])[-1]
-        raise TrainingError("the speed of this recipe could not be measured ({said})", said=said) from None
+        message = (err.strip().splitlines() or [f"the process ended with {process.returncode}"])[-1]
+        raise TrainingError("the speed of this recipe could not be measured ({said})", said=message) from None
 
 
 def _measure() -> None:

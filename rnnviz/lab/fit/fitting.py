@@ -7,7 +7,7 @@ from rnnviz.checks import checked, renamed
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.fit.card import describe
 from rnnviz.lab.fit.step_report import StepReport
-from rnnviz.lab.fit.trainer import prepared
+from rnnviz.lab.fit.trainer import make_trainer
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import Corpus, as_corpus
 
@@ -46,7 +46,7 @@ def fit(
     ('tiny', 108)
     """
     text: Corpus = as_corpus(corpus)
-    trainer = prepared(config, text, device=device, name=name)
+    trainer = make_trainer(config, text, device=device, name=name)
     model = trainer.model
     best = {}
     for report in trainer.run(prompt=watch_text, sample_length=sample_length):

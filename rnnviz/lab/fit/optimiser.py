@@ -78,9 +78,9 @@ class AdamW(torch.optim.AdamW):
 def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
     """A recipe's optimiser; weights decay in matrices only (Loshchilov & Hutter 2019)."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
-    others = [p for p in model.parameters() if p.dim() <= 1]
+    vectors = [p for p in model.parameters() if p.dim() <= 1]
     return AdamW(
-        [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}],
+        [{"params": matrices, "weight_decay": config.weight_decay}, {"params": vectors, "weight_decay": 0.0}],
         lr=config.learning_rate,
         betas=(0.9, 0.99),
         fused=True,

@@ -35,7 +35,7 @@ CORE_SPEED = 20_000
 PRESETS = {"toy": 0.0, "one-minute": 1.0, "one-minute-mingru": 1.0, "five-minutes": 5.0, "best": 30.0}
 """The minutes of each preset; 0: its recipe decides the characters."""
 
-MOST_PASSES = 1000
+MAX_PASSES = 1000
 """Passes over a text beyond which a preset isn't offered. With 5,000 characters of The Time Machine
 "one-minute" reads its part 570 times, and is best on the validation text after 22.
 """
@@ -95,7 +95,7 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
 
 def fitting(characters_in_corpus: int, cores: int) -> list[str]:
     """The presets that fit a text of that length: the toy for one too short to be split; else the shortest,
-    and those that don't read the text more than MOST_PASSES times.
+    and those that don't read the text more than MAX_PASSES times.
 
     >>> fitting(7, 4), fitting(5_000, 4), fitting(178_979, 4)[2:]
     (['toy'], ['one-minute', 'one-minute-mingru'], ['five-minutes', 'best'])
@@ -103,7 +103,7 @@ def fitting(characters_in_corpus: int, cores: int) -> list[str]:
     if characters_in_corpus < SHORTEST_SPLIT:
         return ["toy"]
     first, *longer = (key for key in PRESETS if key != "toy")
-    return [first, *(k for k in longer if _passes(k, characters_in_corpus, cores) <= MOST_PASSES)]
+    return [first, *(k for k in longer if _passes(k, characters_in_corpus, cores) <= MAX_PASSES)]
 
 
 def twice(text: str) -> str:
@@ -133,6 +133,6 @@ def dropout(passes: float, hidden_size: int = 256) -> tuple[float, float, float]
     proportion to the logarithm. Larger models memorise sooner.
     """
     level = min(1.0, max(0.0, log2(max(passes, 1.0) / 2) / 5))
-    most = (0.1, 0.3, 0.35) if hidden_size <= 256 else (0.1, 0.45, 0.5)
-    embedding, weight, output = (round(share * level, 2) for share in most)
+    highest = (0.1, 0.3, 0.35) if hidden_size <= 256 else (0.1, 0.45, 0.5)
+    embedding, weight, output = (round(share * level, 2) for share in highest)
     return embedding, weight, output

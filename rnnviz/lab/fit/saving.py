@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rnnviz.lab.engines.torch_model import CharModel
 
 
-MOST_KNOWN = 0.5
+MAX_SEEN_SHARE = 0.5
 """The share of a held-out text from which it counts as trained on. A text that says everything twice, as
 Python's reference, shares 0.43 with its own beginning; a novel 0.00.
 """
@@ -71,7 +71,7 @@ def save(
     31
     """
     refuse(model)
-    path = checkpoint.check_target(path, replaces=lambda there: True)
+    path = checkpoint.check_target(path, replaces=lambda existing: True)
     card: dict[str, Any] = {"parameters": model.parameter_count, **model.card}
     sketch = model.sketch if sketch is None and corpus is None else sketch
     if corpus is not None:
@@ -91,18 +91,18 @@ def save(
             card[key] = check_text(value)
     if held_out is not None:
         unseen: Corpus = as_corpus(held_out)
-        known = _seen_share(unseen.text, text.text if corpus is not None else "", sketch, card)
-        if known >= MOST_KNOWN:
+        seen_share = _seen_share(unseen.text, text.text if corpus is not None else "", sketch, card)
+        if seen_share >= MAX_SEEN_SHARE:
             raise ConfigError(
                 "the model was trained on {share:.0%} of the held-out text; give one that it never read",
-                share=known,
+                share=seen_share,
             )
-        stored = _halved(model) if half else model
+        stored = _half_copy(model) if half else model
         card |= {"held_out": held_out_figures(stored, unseen.text), "sha256_held_out": sha256(unseen.text)}
-        if known >= MIN_OVERLAP_SHARE:
-            card["held_out"]["trained_on"] = known
-            said = f"the model was trained on {known:.0%} of the held-out text; the card says so"
-            warnings.warn(said, stacklevel=2)
+        if seen_share >= MIN_OVERLAP_SHARE:
+            card["held_out"]["trained_on"] = seen_share
+            message = f"the model was trained on {seen_share:.0%} of the held-out text; the card says so"
+            warnings.warn(message, stacklevel=2)
     if corpus is not None or held_out is not None:
         card.setdefault("versions", versions())
     return checkpoint.save(model, path, half=half, sketch=sketch, card=card)
@@ -115,7 +115,7 @@ def _seen_share(unseen: str, corpus: str, sketch: Sketch | None, card: Mapping[s
     return contamination.share(unseen, sketch).share if sketch is not None else 0.0
 
 
-def _halved(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyModel | NgramModel:
+def _half_copy(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyModel | NgramModel:
     """A copy of a network with its weights rounded to float16."""
     if isinstance(model, NgramModel):
         return model

@@ -53,7 +53,7 @@ def fastest(
     number of threads that it found.
     """
     where = pick_device(device)
-    tried = engines(config, where, engine)
+    candidates = engines(config, where, engine)
     # Pieces of random lengths take as long as regular ones of the same mean.
     recipe = replace(config, characters=config.batch * 10**6, truncation="regular")
     trainer = Trainer(recipe, corpus, device=device)
@@ -73,31 +73,38 @@ def fastest(
         trainer.model.engine = engine
         trainer.step()  # warm-up: the first takes longer
         float(trainer.loss)
-        began, before, took = perf_counter(), trainer.characters, 0.0
-        while took < MIN_TRY_S:
+        began, before, elapsed = perf_counter(), trainer.characters, 0.0
+        while elapsed < MIN_TRY_S:
             trainer.step()
             float(trainer.loss)  # waits for a GPU, which a run seldom does: a conservative estimate
-            took = perf_counter() - began
-        return (trainer.characters - before) / took
+            elapsed = perf_counter() - began
+        return (trainer.characters - before) / elapsed
 
-    until, known = perf_counter() + TRIAL_S, dict[int, float]()
+    until, speed_by_count = perf_counter() + TRIAL_S, dict[int, float]()
     for count in counts:  # once a number is hopelessly slow, larger ones are too
-        if not known or known[max(known)] >= HOPELESS_SHARE * max(known.values()):
+        if not speed_by_count or speed_by_count[max(speed_by_count)] >= HOPELESS_SHARE * max(
+            speed_by_count.values()
+        ):
             torch.set_num_threads(count)
-            known[count] = timed(tried[0])
-    best = TorchThreads(counts, known)
+            speed_by_count[count] = timed(candidates[0])
+    best = TorchThreads(counts, speed_by_count)
     torch.set_num_threads(best.now)
-    speeds = {tried[0]: best.speed}
-    for one in [*tried[1:], *tried]:  # twice: another program may have delayed one
-        again = one in speeds
-        if not again or (perf_counter() < until and speeds[one] >= RETRY_SPEED_SHARE * max(speeds.values())):
-            speeds[one] = max(speeds.get(one, 0.0), timed(one))
-    won = max(tried, key=lambda one: speeds[one] * (1 if one == tried[0] else GOOD_SHARE))
+    speeds = {candidates[0]: best.speed}
+    for candidate in [*candidates[1:], *candidates]:  # twice: another program may have delayed one
+        again = candidate in speeds
+        if not again or (
+            perf_counter() < until and speeds[candidate] >= RETRY_SPEED_SHARE * max(speeds.values())
+        ):
+            speeds[candidate] = max(speeds.get(candidate, 0.0), timed(candidate))
+    winner = max(
+        candidates,
+        key=lambda candidate: speeds[candidate] * (1 if candidate == candidates[0] else GOOD_SHARE),
+    )
     if trainer.cuts.at(0) != whole.at(0):
         trainer.cuts = whole
-        speeds[won] = timed(won)
-    share = speeds[won] / best.speed
-    return Pace(TorchThreads(counts, {n: share * speed for n, speed in known.items()}), won)
+        speeds[winner] = timed(winner)
+    share = speeds[winner] / best.speed
+    return Pace(TorchThreads(counts, {n: share * speed for n, speed in speed_by_count.items()}), winner)
 
 
 def engines(config: TrainConfig, device: torch.device, engine: Engine = "auto") -> list[Engine]:
@@ -128,7 +135,7 @@ def characters_in(
     began, piece = perf_counter(), (trainer.validation or trainer.text)[:SCORED_CHARS]
     perplexity(trainer.model, text=piece)
     report += (perf_counter() - began) * len(trainer.validation) / len(piece)
-    every = config.evaluate_every or trainer.streams.chunks
-    between = trainer.streams.characters / trainer.streams.chunks * every
-    seconds = minutes * 60 - min(minutes * 30, len(early_steps(every)) * report)
+    report_steps = config.evaluate_every or trainer.streams.chunks
+    between = trainer.streams.characters / trainer.streams.chunks * report_steps
+    seconds = minutes * 60 - min(minutes * 30, len(early_steps(report_steps)) * report)
     return max(1, round(seconds / (1 / pace.speed + report / between)))

@@ -40,7 +40,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.vocabulary import WARNED_SHARE, Vocabulary
 
-UNSURE, SURE = 0.8, 0.5
+TEXT_TEMPERATURE, WORD_TEMPERATURE = 0.8, 0.5
 """Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
 
 
@@ -140,8 +140,12 @@ class Trainer:
         """Whether a report comes before the next step."""
         if self.reported == self.step_index or not self.since.characters:
             return False
-        every, n = self.config.evaluate_every, self.step_index
-        return self.done or n in self.early or (n % every == 0 if every else self.cuts.at(n)[0] == 0)
+        report_steps, n = self.config.evaluate_every, self.step_index
+        return (
+            self.done
+            or n in self.early
+            or (n % report_steps == 0 if report_steps else self.cuts.at(n)[0] == 0)
+        )
 
     def learning_rate(self) -> float:
         """The learning rate of the next step."""
@@ -283,10 +287,12 @@ class Trainer:
             validation = self._validation_perplexity()
             if self.stopping:
                 return None
-            drawn = ""
+            sample_text = ""
             if sample_length:
-                heat = UNSURE if len(self.text) >= SHORTEST_SPLIT else SURE
-                drawn = sample(self.model, prompt, sample_length, temperature=heat, seed=self.config.seed)
+                temperature = TEXT_TEMPERATURE if len(self.text) >= SHORTEST_SPLIT else WORD_TEMPERATURE
+                sample_text = sample(
+                    self.model, prompt, sample_length, temperature=temperature, seed=self.config.seed
+                )
         except CheckpointError:  # weights have become NaN
             raise self._diverged() from None
         criterion = math.log(validation) if validation is not None else -float(self.step_index)
@@ -304,7 +310,7 @@ class Trainer:
             self.optimiser.param_groups[0]["lr"],
             self.seconds,
             best,
-            drawn,
+            sample_text,
             self.model,
         )
 
@@ -351,11 +357,11 @@ def train(
     >>> last.step, last.train_perplexity < 8
     (20, True)
     """
-    trainer = prepared(config, corpus, device=device)
+    trainer = make_trainer(config, corpus, device=device)
     return trainer.run(prompt=watch_text, sample_length=sample_length)
 
 
-def prepared(
+def make_trainer(
     config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
@@ -363,8 +369,8 @@ def prepared(
     trainer.model.engine = "torch" if config.is_small else "numba"  # numba, where it is installed
     trainer.model.sketch = contamination.sketch(trainer.text)  # of a report's model, too
     trainer.model.card = {"sha256_trained_on": trainer.text_sha256}
-    said, share = trainer.dropped
+    dropped_message, share = trainer.dropped
     if share >= WARNED_SHARE:
         # The caller's line: above it are `train` or `fit`, and their wrappers `checked` and `renamed`.
-        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=5)
+        warnings.warn(f"{dropped_message}; TrainConfig(min_count=1) keeps them", stacklevel=5)
     return trainer

@@ -21,38 +21,38 @@ MAX_DIFFERENCE_SHARE = 1e-4
 
 @dataclass(frozen=True)
 class CardFigure:
-    """One figure of a card: `said` by the card, and `found` by computing it again."""
+    """One figure of a card: `recorded` in the card, and `computed` again."""
 
     model: str
     name: str
-    said: Any
-    found: Any
+    recorded: Any
+    computed: Any
 
     @property
     def same(self) -> bool:
-        """Whether both values agree: exactly, or for floats within CLOSE."""
-        if isinstance(self.said, float) and isinstance(self.found, int | float):
-            return math.isclose(self.said, self.found, rel_tol=MAX_DIFFERENCE_SHARE)
-        return bool(self.said == self.found)
+        """Whether both values agree: exactly, or for floats within MAX_DIFFERENCE_SHARE."""
+        if isinstance(self.recorded, float) and isinstance(self.computed, int | float):
+            return math.isclose(self.recorded, self.computed, rel_tol=MAX_DIFFERENCE_SHARE)
+        return bool(self.recorded == self.computed)
 
 
 def texts(folder: Path | None = None) -> dict[str, str]:
     """The corpora on this machine and the text files in `folder`, by sha256."""
-    found = {}
+    text_by_sha256 = {}
     sources: list[str | Path] = [*corpora.names(), *(sorted(folder.glob("*.txt")) if folder else [])]
     for source in sources:
         with contextlib.suppress(RnnvizError):
             corpus = corpora.named_or_file(source)
-            found[corpus.sha256] = corpus.text
-    return found
+            text_by_sha256[corpus.sha256] = corpus.text
+    return text_by_sha256
 
 
-def held_out(card: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
+def held_out(card: Mapping[str, Any], text_by_sha256: Mapping[str, str]) -> str | None:
     """The held-out text of a card's figures, a part of a known text or a text by itself; None if unknown."""
-    whole = known.get(str(card.get("sha256")))
+    whole = text_by_sha256.get(str(card.get("sha256")))
     if whole is not None:
         return corpora.from_text(whole).split().held_out
-    return known.get(str(card.get("sha256_held_out")))
+    return text_by_sha256.get(str(card.get("sha256_held_out")))
 
 
 def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[CardFigure | str]:
@@ -62,35 +62,37 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[CardFigure
     Takes as long as scoring the text with the model and its n-gram model. Raises the errors of loading it.
     """
     model, card = checkpoint.load(info.path), info.card
-    said = card.get("held_out", {})
+    card_scores = card.get("held_out", {})
 
-    perplexed = said.get("perplexity") or 0
+    perplexed = card_scores.get("perplexity") or 0
     rows: list[tuple[Mapping[str, Any], str, Any]] = [
         (card, "parameters", model.parameter_count),
-        (said, "uniform", model.vocabulary.size),
-        (said, "bits_per_character", math.log2(perplexed) if perplexed > 0 else None),
+        (card_scores, "uniform", model.vocabulary.size),
+        (card_scores, "bits_per_character", math.log2(perplexed) if perplexed > 0 else None),
     ]
-    if text and said:
+    if text and card_scores:
         score = perplexity(model, text=text)
         rows.append((card, "sha256_held_out", corpora.sha256(text)))
-        rows += [(said, name, getattr(score, name)) for name in ("characters", "unknown", "perplexity")]
-        if said.get("ngram") is not None and said.get("ngram_name"):
+        rows += [
+            (card_scores, name, getattr(score, name)) for name in ("characters", "unknown", "perplexity")
+        ]
+        if card_scores.get("ngram") is not None and card_scores.get("ngram_name"):
             try:
-                rival = checkpoint.load(said["ngram_name"])
-                rows.append((said, "ngram", perplexity(rival, text=text).perplexity))
+                rival = checkpoint.load(card_scores["ngram_name"])
+                rows.append((card_scores, "ngram", perplexity(rival, text=text).perplexity))
             except CheckpointError:
-                name = said["ngram_name"]
+                name = card_scores["ngram_name"]
                 yield f"{info.name}: the model {name} is not here, so its figure was not computed"
-    for entry, name, found in rows:
-        if found is not None and entry.get(name) is not None:
-            yield CardFigure(info.name, name, entry[name], found)
+    for entry, name, computed in rows:
+        if computed is not None and entry.get(name) is not None:
+            yield CardFigure(info.name, name, entry[name], computed)
 
 
 def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[CardFigure | str]:
     """Every figure of every model's card, and a sentence for each text that isn't on this machine."""
-    known = texts(folder)
+    text_by_sha256 = texts(folder)
     for info in models:
-        text = held_out(info.card, known)
+        text = held_out(info.card, text_by_sha256)
         yield from figures(info, text)
         if text is None:
             title = info.card.get("title") or "its text"

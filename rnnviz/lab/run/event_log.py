@@ -39,8 +39,8 @@ MAX_LINE_BYTES = 2**20
 """Bytes of a line, at most; a line with a long sample has some thousand."""
 
 MAX_LINES_KIND, NEWEST_LINES = 1200, 60
-"""Of more lines of a kind than MANY, evenly spaced ones are taken, at most as many, and the NEWEST, half a
-minute's. A night has 60,000, a chart 600 points, and a line takes 50 µs to parse.
+"""Of more than MAX_LINES_KIND lines of a kind, evenly spaced ones are read, at most as many, and the newest
+NEWEST_LINES, half a minute's. A night has 60,000, a chart 600 points, and a line takes 50 µs to parse.
 """
 
 MAX_LINES = 10**6
@@ -69,12 +69,12 @@ def append(path: Path, event: Event) -> None:
         file.write(line)
 
 
-def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Event], int]:
-    """The events after the first `after` bytes, and the byte to go on from. No file, or a place beyond `most`
-    bytes (None: MOST), gives no events. An unfinished last line is left for the next call; a damaged line
-    before it is skipped, and so are most of very many of a kind.
+def read(path: Path, after: int = 0, max_bytes: int | None = None) -> tuple[list[Event], int]:
+    """The events after the first `after` bytes, and the byte to go on from. No file, or a place beyond
+    `max_bytes` (None: MAX_LOG_BYTES), gives no events. An unfinished last line is left for the next call; a
+    damaged line before it is skipped, and so are most of very many of a kind.
     """
-    end = MAX_LOG_BYTES if most is None else most
+    end = MAX_LOG_BYTES if max_bytes is None else max_bytes
     lines = list[bytes]()
     try:
         with files.opened(path) as file:
@@ -87,30 +87,34 @@ def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Even
                 after += len(line)
     except OSError:
         pass
-    return extend([], _parsed(_thinned(lines))), after
+    return extend([], _parse_lines(_thin_lines(lines))), after
 
 
-def _thinned(lines: list[bytes]) -> Iterable[bytes]:
-    """Of more than MANY lines of progress, of reports or of the rest: every second, fourth, eighth … and the
-    NEWEST. Told apart unparsed.
+def _thin_lines(lines: list[bytes]) -> Iterable[bytes]:
+    """Of more than MAX_LINES_KIND lines of progress, reports or the rest: every second, fourth, eighth …
+    and the newest NEWEST_LINES. The kinds are told apart without parsing a line.
     """
     kinds = defaultdict[tuple[bool, bool], list[int]](list)
     for n, line in enumerate(lines):
         kinds[b'"progress"' in line[:60], b'"report"' in line[:60]].append(n)
-    kept = {n for of in kinds.values() for n in of[:: 1 << ((len(of) - 1) // MAX_LINES_KIND).bit_length()]}
-    kept.update(n for of in kinds.values() for n in of[-NEWEST_LINES:])
-    return [lines[n] for n in sorted(kept)]
+    chosen = {
+        n
+        for numbers in kinds.values()
+        for n in numbers[:: 1 << ((len(numbers) - 1) // MAX_LINES_KIND).bit_length()]
+    }
+    chosen.update(n for numbers in kinds.values() for n in numbers[-NEWEST_LINES:])
+    return [lines[n] for n in sorted(chosen)]
 
 
 def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
     """Add `new` to `events` in place, dropping the events that a resumed run repeats."""
-    kept, step = list[Event](), math.inf  # from the newest back, as only later starts drop an event
+    remaining, step = list[Event](), math.inf  # from the newest back, as only later starts drop an event
     for event in reversed([*events, *new]):
         if event["event"] not in STEP_EVENTS or (event.get("step") or 0) <= step:
-            kept.append(event)
+            remaining.append(event)
         if event["event"] == "start" and isinstance(resumed := event.get("resumed_at"), int):
             step = min(step, resumed)
-    events[:] = reversed(kept)
+    events[:] = reversed(remaining)
     return events
 
 
@@ -136,42 +140,42 @@ def newest(path: Path) -> Newest:
     except OSError:
         return Newest()
     with _newest_lock:
-        found = _newest_by_path.get(path)
+        entry = _newest_by_path.get(path)
         if (
-            found is None
-            or found.file != about.st_ino
-            or not 0 <= about.st_size - found.since <= MAX_LOG_BYTES
+            entry is None
+            or entry.file != about.st_ino
+            or not 0 <= about.st_size - entry.since <= MAX_LOG_BYTES
         ):
-            found = _from_the_end(path, about)
-        elif found.since < about.st_size:
-            found = _with_events(found, path)
+            entry = _read_from_end(path, about)
+        elif entry.since < about.st_size:
+            entry = _read_new_events(entry, path)
         # Bounds the memory where very many runs come and go; each entry is quick to make again.
         if len(_newest_by_path) > 2000:
             _newest_by_path.clear()
-        _newest_by_path[path] = found
-        return found
+        _newest_by_path[path] = entry
+        return entry
 
 
-def _from_the_end(path: Path, about: os.stat_result) -> Newest:
+def _read_from_end(path: Path, about: os.stat_result) -> Newest:
     """Read backwards in growing blocks until each kind was met, which for most runs is soon."""
     length = FIRST_BLOCK_BYTES
     while True:
         begin = max(0, about.st_size - length)  # perhaps mid-line: a partial line is skipped
-        found = _with_events(Newest(file=about.st_ino, since=begin), path)
-        if begin == 0 or length >= MAX_LOG_BYTES or (found.life and found.progress and found.report):
-            return found
+        entry = _read_new_events(Newest(file=about.st_ino, since=begin), path)
+        if begin == 0 or length >= MAX_LOG_BYTES or (entry.life and entry.progress and entry.report):
+            return entry
         length *= 4
 
 
-def _with_events(found: Newest, path: Path) -> Newest:
-    new, since = read(path, found.since, sys.maxsize)
-    known = [event for event in (found.life, found.progress, found.report) if event is not None]
+def _read_new_events(entry: Newest, path: Path) -> Newest:
+    new, since = read(path, entry.since, sys.maxsize)
+    entry_events = [event for event in (entry.life, entry.progress, entry.report) if event is not None]
     kinds = dict.fromkeys(LIFE_EVENTS, "life")
-    last = {kinds.get(event["event"], event["event"]): event for event in extend(known, new)}
-    return Newest(last.get("life"), last.get("progress"), last.get("report"), since, found.file)
+    last = {kinds.get(event["event"], event["event"]): event for event in extend(entry_events, new)}
+    return Newest(last.get("life"), last.get("progress"), last.get("report"), since, entry.file)
 
 
-def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
+def _parse_lines(lines: Iterable[bytes]) -> Iterable[Event]:
     for line in lines:
         try:
             event = json.loads(line)

@@ -30,29 +30,29 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 
-# `given` is a training loop's model: one that rnnviz reads, a function that returns one, or None.
+# A training loop gives its model: one that rnnviz reads, a function that returns one, or None.
 
 
-def current_model(given: Any) -> Any:
-    """The model as it is now: `given`, or what it returns, called without drawing from the loop's random
+def current_model(model: Any) -> Any:
+    """The model as it is now: `model`, or what it returns, called without drawing from the loop's random
     numbers.
     """
-    if not callable(given) or hasattr(given, "vocabulary") or hasattr(given, "parameters"):
-        return given
-    made: Callable[[], Any] = given
+    if not callable(model) or hasattr(model, "vocabulary") or hasattr(model, "parameters"):
+        return model
+    make_model: Callable[[], Any] = model
     if "torch" not in sys.modules:
-        return made()
+        return make_model()
     import torch
 
     with torch.random.fork_rng(devices=[]):  # making a network draws random weights
-        return made()
+        return make_model()
 
 
-def read_watch_text(given: Any, watch_text: str) -> Trace:
+def read_watch_text(model_source: Any, watch_text: str) -> Trace:
     """The trace of the sentence to watch by the current model. Raises ConfigError for a model that rnnviz
     can't read.
     """
-    model = current_model(given)
+    model = current_model(model_source)
     if not hasattr(model, "vocabulary"):
         raise ConfigError(
             "the sentence to watch needs a model that rnnviz can read: give one, or a function that returns "
@@ -104,13 +104,13 @@ def follow(
     for called, value in (("name", name), ("watch_text", watch_text), ("text", text)):
         if not isinstance(value, str):
             raise ConfigError("{name} is a text; received {value!r}", name=called, value=value)
-    known = corpora.describe(text) if text in corpora.names() else None
+    corpus_info = corpora.describe(text) if text in corpora.names() else None
     description = Description(
         name,
         TrainConfig(),
         corpus=text,
-        title=known.title if known else text,
-        language=known.language if known else "",
+        title=corpus_info.title if corpus_info else text,
+        language=corpus_info.language if corpus_info else "",
         watch_text=watch_text,
         logged=True,
     )
@@ -131,10 +131,10 @@ class Followed:
     def __init__(self, description: Description, model: Any, total: int | None) -> None:
         self._description, self._model, self._total = description, model, total
         self._folder: RunFolder | None = None
-        self._held = contextlib.ExitStack()
+        self._lock_stack = contextlib.ExitStack()
         self._losses: list[Any] = []  # of the calls since the newest event
-        self._now: dict[str, Any] = {"step": 0, "characters": 0}  # of the newest call
-        self._told = 0, 0.0  # characters and seconds of the newest event
+        self._newest_call: dict[str, Any] = {"step": 0, "characters": 0}  # of the newest call
+        self._logged_at = 0, 0.0  # characters and seconds of the newest event
         self._train: float | None = None  # perplexity over the calls of that event
         self._began = self._next = 0.0
         self._broken = False
@@ -156,7 +156,7 @@ class Followed:
 
     def __enter__(self) -> Followed:
         folder = self._folder = runs.new_folder(self._description.name)
-        self._held.enter_context(folder.take_lock())
+        self._lock_stack.enter_context(folder.take_lock())
         folder.begin(self._description)
         self._watching = snapshots.Watching(folder)
         self._began = self._next = time.monotonic()
@@ -198,14 +198,14 @@ class Followed:
         NaN leaves a gap. Raises TrainingError outside the block, ConfigError for a step that doesn't go on.
         """
         self._in_block()
-        if type(step) is not int or step <= self._now["step"]:
+        if type(step) is not int or step <= self._newest_call["step"]:
             raise ConfigError(
                 "step counts the steps made, more at every call; received {step!r} after {last}",
                 step=step,
-                last=self._now["step"],
+                last=self._newest_call["step"],
             )
         self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
-        self._now = {
+        self._newest_call = {
             "step": step,
             "characters": step if characters is None else characters,
             "counted": "steps" if characters is None else "characters",
@@ -218,7 +218,7 @@ class Followed:
             self._next = time.monotonic() + PROGRESS_S
         if measured:
             figures = {"train_perplexity": self._train, "validation_perplexity": _exp(validation_loss)}
-            at = {"step": step, "characters": self._now["characters"], "seconds": self._told[1]}
+            at = {"step": step, "characters": self._newest_call["characters"], "seconds": self._logged_at[1]}
             self._write("report", **at, **figures, sample=str(sample))
         if self._watching.keeps(step):
             self._snapshot(keep=True)
@@ -234,19 +234,19 @@ class Followed:
             model = current_model(self._model)
             if hasattr(model, "vocabulary"):
                 checkpoint.save(model, folder.best)
-        said: dict[str, Any] = {"event": "finished", "reason": ""}
+        end: dict[str, Any] = {"event": "finished", "reason": ""}
         if isinstance(error, KeyboardInterrupt) or (error is None and folder.stop.exists()):
-            said["event"] = "stopped"
+            end["event"] = "stopped"
         elif error is not None:
             failure = error
             if not isinstance(failure, RnnvizError):
                 failure = TrainingError(
                     "the loop ended with {kind}: {error}", kind=type(error).__name__, error=str(error)[:300]
                 )
-            said = {"event": "failed", "reason": str(failure), "error": failure.to_json()}
+            end = {"event": "failed", "reason": str(failure), "error": failure.to_json()}
         path = {"path": str(folder.best)} if folder.best.exists() else {}
-        self._write(**said, time=time.time(), step=self._now["step"], **path)
-        self._held.close()
+        self._write(**end, time=time.time(), step=self._newest_call["step"], **path)
+        self._lock_stack.close()
 
     def _in_block(self) -> RunFolder:
         if self._folder is None:
@@ -256,19 +256,19 @@ class Followed:
     def _progress(self) -> None:
         losses, self._losses = [float(loss) for loss in self._losses], []
         self._train = _exp(sum(losses) / len(losses))
-        characters, seconds = self._now["characters"], time.monotonic() - self._began
-        done, took = characters - self._told[0], max(1e-9, seconds - self._told[1])
-        self._told = characters, seconds
-        left = None if self._total is None else max(0, self._total - characters)
-        norm = self._now["gradient_norm"]
+        characters, seconds = self._newest_call["characters"], time.monotonic() - self._began
+        done, elapsed = characters - self._logged_at[0], max(1e-9, seconds - self._logged_at[1])
+        self._logged_at = characters, seconds
+        remaining = None if self._total is None else max(0, self._total - characters)
+        norm = self._newest_call["gradient_norm"]
         values = {
-            **self._now,
+            **self._newest_call,
             "gradient_norm": None if norm is None else float(norm),
             "time": time.time(),
             "seconds": seconds,
             "train_perplexity": self._train,
-            "characters_per_second": done / took,
-            "eta": None if left is None else left * seconds / max(1, characters),
+            "characters_per_second": done / elapsed,
+            "eta": None if remaining is None else remaining * seconds / max(1, characters),
         }
         self._write("progress", **values)
         if self._watching.due:
@@ -276,14 +276,14 @@ class Followed:
 
     def _snapshot(self, *, keep: bool = False) -> None:
         """Read the sentence to watch into the newest snapshot; with `keep`, into the replay too."""
-        watch_text, now = self._description.watch_text, self._now
+        watch_text, newest = self._description.watch_text, self._newest_call
         if not watch_text or self._broken:
             return
         with self._disk():
             self._watching.look(
                 lambda: read_watch_text(self._model, watch_text),
-                step=now["step"],
-                characters=now["characters"],
+                step=newest["step"],
+                characters=newest["characters"],
                 keep=keep,
             )
 

@@ -12,13 +12,13 @@ from rnnviz.text import corpora, files
 from rnnviz.text.corpora import Corpus
 
 
-def text_of(folder: RunFolder, description: Description) -> Corpus:
+def read_corpus(folder: RunFolder, description: Description) -> Corpus:
     """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone, and TrainingError if
     it has changed since the run began: the held-out figures would be of other characters.
     """
     about = {name: getattr(description, name) for name in ("title", "language", "licence")}
     if description.corpus:
-        found = corpora.named_or_file(description.corpus, **about)
+        corpus = corpora.named_or_file(description.corpus, **about)
     else:
         try:
             text = folder.text.read_text("utf-8")
@@ -28,13 +28,13 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
                 text=folder.text,
                 error=error,
             ) from None
-        found = corpora.from_text(text, description.name, **about)
-    if description.sha256 not in ("", found.sha256):
+        corpus = corpora.from_text(text, description.name, **about)
+    if description.sha256 not in ("", corpus.sha256):
         raise TrainingError(
             "the text, {text}, has changed since the run began; put it back as it was, or start a new run",
             text=description.corpus or folder.text,
         )
-    return found
+    return corpus
 
 
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
@@ -49,8 +49,10 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     finished = last.get("path") if description.logged or last.get("event") == "finished" else None
     if finished and Path(finished).is_file():
         return modelfile.copy(Path(finished), path)
-    said = [event.get("seconds") or 0.0 for event in (newest.progress, newest.report) if event]
-    return finish(folder, description, text_of(folder, description), max(said, default=0.0), path)[0]
+    training_seconds = [event.get("seconds") or 0.0 for event in (newest.progress, newest.report) if event]
+    return finish(
+        folder, description, read_corpus(folder, description), max(training_seconds, default=0.0), path
+    )[0]
 
 
 def finish(
@@ -72,7 +74,7 @@ def finish(
 
     if path is None:
         path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
-    path = checkpoint.check_target(path, replaces=folder.made)
+    path = checkpoint.check_target(path, replaces=folder.owns_model)
     if not folder.best.exists():
         raise TrainingError(
             "the run in {path} has no model yet; let it train a little longer", path=folder.path

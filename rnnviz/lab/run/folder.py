@@ -67,8 +67,8 @@ def damage_reason(error: BaseException) -> str | RnnvizError:
     """The reason for damage to a file, in one line."""
     if isinstance(error, RnnvizError) and len(str(error)) < MAX_REASON_CHARS:
         return error  # kept as an error, which a page translates
-    said = str(getattr(error, "strerror", None) or error)
-    return " ".join(said.split())[:MAX_REASON_CHARS] or type(error).__name__
+    message = str(getattr(error, "strerror", None) or error)
+    return " ".join(message.split())[:MAX_REASON_CHARS] or type(error).__name__
 
 
 @contextlib.contextmanager
@@ -92,7 +92,7 @@ class Description:
     name        the run's and its model's: letters, digits, '.', '_' and '-'
     corpus      a corpus's name or a text file's path; "" where `text` is the text
     text        the user's own text; None in a description that was read back (it is in text.txt)
-    watch_text  the sentence to watch, at most LONGEST_WATCHED characters; "" for none
+    watch_text  the sentence to watch, at most MAX_WATCH_CHARS characters; "" for none
     minutes     training time: the speed measured at the start then decides `config.characters`
     ngram       a saved n-gram model, for comparison in the finished model's card
     example     the text the app shows first with the model
@@ -238,12 +238,12 @@ class Description:
         """
         names = {f.name for f in fields(cls)} - {"text"}
         named = {**values, "watch_text": values.get("probe")}
-        found = {name: value for name, value in named.items() if name in names and value is not None}
-        if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
-            found["engine"] = "torch"
+        arguments = {name: value for name, value in named.items() if name in names and value is not None}
+        if arguments.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
+            arguments["engine"] = "torch"
         if (error := removed_cell_error(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
-        described: Description = restore(cls, found)
+        described: Description = restore(cls, arguments)
         return described
 
 
@@ -286,9 +286,9 @@ class RunFolder:
         if description.text is not None:
             modelfile.write_atomic(self.text, description.text.encode("utf-8"), mode=0o600)
         self.keep_reserve()
-        written = replace(description, text=None, created=description.created or time.time())
-        self.describe(written)
-        return written
+        dated = replace(description, text=None, created=description.created or time.time())
+        self.describe(dated)
+        return dated
 
     def describe(self, description: Description) -> None:
         """Replace the description."""
@@ -312,16 +312,16 @@ class RunFolder:
                 error=damage_reason(error),
             ) from None
 
-    def made(self, path: Path) -> bool:
+    def owns_model(self, path: Path) -> bool:
         """Whether the model at `path` is this run's own."""
         path, (events, _) = path.absolute(), event_log.read(self.events)
         finished = {e.get("path") for e in events if e["event"] == "finished"}
         return self.path in path.parents or str(path) in finished
 
-    def kept(self) -> list[int]:
+    def kept_steps(self) -> list[int]:
         """The steps whose snapshots were kept, in order."""
-        found = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in self.snapshots.glob("*.safetensors"))
-        return sorted(int(match[1]) for match in found if match)
+        names = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in self.snapshots.glob("*.safetensors"))
+        return sorted(int(match[1]) for match in names if match)
 
     def snapshot_file(self, step: int) -> Path:
         """Where the snapshot of a step is kept."""

@@ -49,31 +49,31 @@ def explain_failure(error: BaseException) -> tuple[Cause, RnnvizError | None]:
     """The cause of a failure, which a page may word itself, and an error that says what to do; None for an
     unforeseen error, a bug in the program.
     """
-    one: BaseException | None = error
-    while one is not None:
-        if isinstance(one, OSError) and one.errno in DISK_FULL_ERRNOS:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in DISK_FULL_ERRNOS:
             return "disk", TrainingError(
                 "The disk is full: {strerror}. What was saved last is kept; free some space and resume the "
                 "run to go on from there",
-                strerror=one.strerror,
+                strerror=cause.strerror,
             )
         if (
-            isinstance(one, MemoryError)
-            or type(one).__name__ == "OutOfMemoryError"
-            or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
-            or (isinstance(one, RuntimeError) and _MEMORY_MESSAGE.search(str(one)))
+            isinstance(cause, MemoryError)
+            or type(cause).__name__ == "OutOfMemoryError"
+            or (isinstance(cause, OSError) and cause.errno == errno.ENOMEM)
+            or (isinstance(cause, RuntimeError) and _MEMORY_MESSAGE.search(str(cause)))
         ):
             return "memory", TrainingError(
                 "Memory ran out. What was saved last is kept; resume the run when other programs have "
                 "ended, or start a new one with a smaller batch, fewer steps or a smaller hidden size"
             )
-        if isinstance(one, RuntimeError) and _GPU_MESSAGE.search(str(one)):
+        if isinstance(cause, RuntimeError) and _GPU_MESSAGE.search(str(cause)):
             return "gpu", TrainingError(
                 "The GPU was lost ({error}). What was saved last is kept; resume the run when the GPU works "
                 "again",
-                error=str(one).splitlines()[0][:200],
+                error=str(cause).splitlines()[0][:200],
             )
-        one = one.__cause__ or one.__context__
+        cause = cause.__cause__ or cause.__context__
     if isinstance(error, RnnvizError):
         return "", error
     if isinstance(error, OSError):
@@ -125,7 +125,7 @@ def run(
         if lock is None:  # else the app has done this
             folder.stop.unlink(missing_ok=True)
         try:
-            with request.taken():
+            with request.heed():
                 folder.sweep()
                 folder.keep_reserve()
                 if lock is None and (queued or folder.path.parent == home()):
@@ -140,16 +140,16 @@ def run(
                 raise
             return None
         except Exception as error:
-            cause, words = explain_failure(error)
-            said = words or TrainingError(
+            cause, advice = explain_failure(error)
+            shown_error = advice or TrainingError(
                 "A mistake in rnnviz: {kind}: {error}; please report it",
                 kind=type(error).__name__,
                 error=error,
             )
-            _log_end(folder, "failed", str(said), error=said.to_json(), cause=cause)
-            if words is None or words is error:
+            _log_end(folder, "failed", str(shown_error), error=shown_error.to_json(), cause=cause)
+            if advice is None or advice is error:
                 raise
-            raise words from error
+            raise advice from error
         finally:
             queue.leave_queue(folder)
 
@@ -169,9 +169,9 @@ def _train(
     if description.ngram:
         checkpoint.find(description.ngram)  # fail now rather than after training
     tune_process()
-    corpus = finished_model.text_of(folder, description) if corpus is None else corpus
-    description, taken = _settle(folder, description, corpus)
-    trainer = _learn(folder, description, request, show, corpus, taken, queued=queued)
+    corpus = finished_model.read_corpus(folder, description) if corpus is None else corpus
+    description, threads = _settle_description(folder, description, corpus)
+    trainer = _learn(folder, description, request, show, corpus, threads, queued=queued)
     event_log.append(folder.events, {"event": "measuring", "time": time.time()})
     measuring()
     naming = unit_search.SEARCH_S if description.units else 0.0
@@ -187,7 +187,7 @@ def _learn(
     request: StopRequest,
     show: Show,
     corpus: Corpus,
-    taken: TorchThreads,
+    threads: TorchThreads,
     *,
     queued: bool,
 ) -> Trainer:
@@ -197,7 +197,7 @@ def _learn(
     from rnnviz.lab.run.journal import Journal
 
     trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
-    trainer.threads, trainer.model.engine = taken, description.engine
+    trainer.threads, trainer.model.engine = threads, description.engine
     training_state.restore(folder, trainer)
     to_beat = validation_baselines.read_baselines(folder) or validation_baselines.measure_baselines(
         trainer.text, trainer.validation, trainer.model.vocabulary
@@ -217,7 +217,7 @@ def _learn(
             journal.report(report)
             on_report(report)
         request.gentle = None
-        if stopped := request.seen:
+        if stopped := request.received:
             journal.save()
             if not folder.best.exists():  # no report has come yet
                 checkpoint.save(trainer.model, folder.best)
@@ -226,12 +226,13 @@ def _learn(
     return trainer
 
 
-def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, TorchThreads]:
+def _settle_description(
+    folder: RunFolder, description: Description, corpus: Corpus
+) -> tuple[Description, TorchThreads]:
     """Decide the settings that depend on the machine, and record those that a resumed run must keep, and the
-    text's checksum. The
-    number of threads isn't recorded, unless given: the fastest changes with other programs' load.
+    text's checksum. The number of threads isn't recorded, unless given: the fastest changes with other
+    programs' load.
     """
-
     from rnnviz.lab.engines import compiled, torch_threads
     from rnnviz.lab.engines.torch_model import pick_device
     from rnnviz.lab.fit import optimiser, speed_trial
@@ -277,13 +278,13 @@ def _log_end(folder: RunFolder, event: str, reason: str = "", **values: Any) -> 
     """Log the end of the run, if at all possible."""
     if "path" not in values and folder.best.exists():
         values["path"] = str(folder.best)
-    said = {"event": event, "time": time.time(), "reason": reason, **values}
+    end = {"event": event, "time": time.time(), "reason": reason, **values}
     try:
-        event_log.append(folder.events, said)
+        event_log.append(folder.events, end)
     except OSError:
         folder.reserve.unlink(missing_ok=True)  # frees room for one line on a full disk
         with contextlib.suppress(OSError):
-            event_log.append(folder.events, said)
+            event_log.append(folder.events, end)
 
 
 def _open_lock(folder: RunFolder, lock: int | None) -> IO[bytes]:
@@ -298,9 +299,9 @@ def _open_lock(folder: RunFolder, lock: int | None) -> IO[bytes]:
 
 
 def lower_priority() -> None:
-    """Give other programs priority on the processor, by NICE."""
-    wish = os.environ.get("RNNVIZ_NICE", "")
-    nice = min(19, int(wish)) if wish.isdecimal() else QUEUED_NICENESS
+    """Give other programs priority on the processor, by QUEUED_NICENESS or RNNVIZ_NICE."""
+    setting = os.environ.get("RNNVIZ_NICE", "")
+    nice = min(19, int(setting)) if setting.isdecimal() else QUEUED_NICENESS
     if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(nice)
@@ -323,9 +324,8 @@ EXIT_INTERRUPTED = 130
 class Stopped(BaseException):
     """A request to end the run: SIGTERM, Ctrl-C, or the file `stop` in its folder.
 
-    During training the step
-    finishes and the state is saved first. A process that the app started exits after PATIENCE seconds in any
-    case: a step or a disk may be slow, and a user is waiting.
+    During training the step finishes and the state is saved first. A process that the app started exits after
+    STOP_PATIENCE_S seconds in any case: a step or a disk may be slow, and a user is waiting.
 
     A BaseException, so that no handler on the way takes it for an error.
     """
@@ -333,19 +333,19 @@ class Stopped(BaseException):
 
 class StopRequest:
     """Requests to end one run, heeded while open. Main thread only. `at_last` is called from another thread
-    when PATIENCE is over, just before a queued run's process exits.
+    when STOP_PATIENCE_S is over, just before a queued run's process exits.
 
-    seen    whether a request came
-    gentle  called by a request instead of raising Stopped, if set; it must end the work soon
+    received  whether a request came
+    gentle    called by a request instead of raising Stopped, if set; it must end the work soon
     """
 
     def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
         self._folder, self._at_last = folder, at_last
         self.gentle: Callable[[], None] | None = None
-        self.seen = False
+        self.received = False
 
     @contextlib.contextmanager
-    def taken(self) -> Iterator[None]:
+    def heed(self) -> Iterator[None]:
         """Heed requests while open."""
         before = {s: signal.signal(s, self._handle) for s in (signal.SIGINT, signal.SIGTERM)}
         over = threading.Event()
@@ -354,7 +354,7 @@ class StopRequest:
         try:
             yield
         finally:
-            self.seen = True  # later requests come too late
+            self.received = True  # later requests come too late
             over.set()
             watcher.join()
             for number, handler in before.items():
@@ -362,7 +362,7 @@ class StopRequest:
 
     def _watch(self, over: threading.Event) -> None:
         # In a second thread, because the main thread handles no signal during a long matrix product.
-        while not (self.seen or self._folder.stop.exists()):
+        while not (self.received or self._folder.stop.exists()):
             if over.wait(POLL_STOP_S):
                 return
         signal.raise_signal(signal.SIGTERM)  # one path for all requests, in the main thread
@@ -372,11 +372,11 @@ class StopRequest:
             os._exit(EXIT_INTERRUPTED)  # at once: a hung step or disk would delay an orderly exit
 
     def _handle(self, number: int, frame: object) -> None:
-        if self.seen:
+        if self.received:
             if number == signal.SIGINT:  # a second Ctrl-C
                 raise KeyboardInterrupt
             return
-        self.seen = True
+        self.received = True
         if self.gentle is None:
             raise Stopped
         self.gentle()

@@ -83,12 +83,12 @@ def runs_ahead(folder: RunFolder) -> int:
 def training_count(folder: RunFolder) -> int:
     """The number of runs that train now, this one included."""
     home = folder.path.parent
-    others = {name for _, name, _ in _tickets(folder)} - {folder.id}
-    return min(limit(home), 1 + sum(RunFolder(home / name).locked() for name in others))
+    other_runs = {name for _, name, _ in _tickets(folder)} - {folder.id}
+    return min(limit(home), 1 + sum(RunFolder(home / name).locked() for name in other_runs))
 
 
 def _tickets(folder: RunFolder) -> list[tuple[int, str, Path]]:
     """Number, run and file of each ticket in the run's queue, in order."""
     paths = (folder.path.parent / FOLDER).glob("*~*")
-    found = ((_TICKET.fullmatch(path.name), path) for path in paths)
-    return sorted((int(match[1]), match[2], path) for match, path in found if match)
+    matches = ((_TICKET.fullmatch(path.name), path) for path in paths)
+    return sorted((int(match[1]), match[2], path) for match, path in matches if match)

@@ -25,7 +25,7 @@ from rnnviz.arrays import Arrays
 from rnnviz.errors import CheckpointError, TrainingError
 from rnnviz.lab.run import event_log, runs, snapshots
 from rnnviz.lab.run.event_log import Event
-from rnnviz.lab.run.finished_model import text_of
+from rnnviz.lab.run.finished_model import read_corpus
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.lab.run.snapshots import MIN_LOG_PROB, Snapshot, opened, pack, unpack
 from rnnviz.networks import checkpoint, modelfile
@@ -89,64 +89,64 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
     the first 90 % needs its text: raises the errors of reading it.
     """
     folder = run if isinstance(run, RunFolder) else RunFolder(runs.find(run).path)
-    path, steps = Path(path), folder.kept()
+    path, steps = Path(path), folder.kept_steps()
     if not path.name.endswith(SUFFIX):
         raise CheckpointError("a run's replay is a file ending in {suffix}", suffix=SUFFIX)
     if not steps:
         raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=folder.id)
     moments = [snapshots.read(folder.snapshot_file(step)) for step in steps]
-    hidden = np.stack([one.hidden for one in moments])  # (K, T, L, H)
+    hidden = np.stack([snapshot.hidden for snapshot in moments])  # (K, T, L, H)
     # one scale for all states, so that int8 holds the largest; tanh states have the scale 1/127
     unit = max(1.0, float(np.abs(hidden).max())) / 127
     described = folder.description()
     about = {
         "unit": unit,
         "steps": steps,
-        "characters": [one.characters for one in moments],
-        "events": thinned(_with_lines(folder, described, event_log.read(folder.events)[0])),
+        "characters": [snapshot.characters for snapshot in moments],
+        "events": thin_events(_add_baselines(folder, described, event_log.read(folder.events)[0])),
         "description": {
             k: described.to_json().get(k) for k in ("name", "config", "title", "language", "probe")
         },
     }
     arrays: Arrays = {
         "hidden": np.round(hidden / unit).astype(np.int8),
-        "log_probs": np.stack([np.maximum(one.log_probs, MIN_LOG_PROB) for one in moments]).astype(
+        "log_probs": np.stack([np.maximum(snapshot.log_probs, MIN_LOG_PROB) for snapshot in moments]).astype(
             np.float16
         ),
-        "nll": np.stack([one.nll for one in moments]),
+        "nll": np.stack([snapshot.nll for snapshot in moments]),
     }
     modelfile.write_atomic(path, pack("story", moments[0], about, arrays))
     return path
 
 
-def _with_lines(folder: RunFolder, described: Description, events: list[Event]) -> list[Event]:
+def _add_baselines(folder: RunFolder, described: Description, events: list[Event]) -> list[Event]:
     """The events, with baselines on the held-out text if there was no validation text."""
     from rnnviz.lab.run import validation_baselines  # which loads torch
 
     path = next((Path(e["path"]) for e in reversed(events) if e["event"] == "finished"), None)
     if described.config.train_on == "train" or path is None:
         return events
-    split = text_of(folder, described).split()
+    split = read_corpus(folder, described).split()
     model = checkpoint.load_numpy(path)
-    found = validation_baselines.measure_baselines(
+    baselines = validation_baselines.measure_baselines(
         split.train + split.validation, split.held_out, model.vocabulary
     )
     card = model.card.get("held_out", {})
     if described.ngram and "ngram" in card:  # the card's own comparison
-        found["ngram"] = card["ngram"]
-        found["ngram_order"] = getattr(checkpoint.load_numpy(described.ngram), "order", None)
-    return [{**e, **found} if e["event"] == "start" else e for e in events]
+        baselines["ngram"] = card["ngram"]
+        baselines["ngram_order"] = getattr(checkpoint.load_numpy(described.ngram), "order", None)
+    return [{**e, **baselines} if e["event"] == "start" else e for e in events]
 
 
-def thinned(events: list[Event]) -> list[Event]:
-    """The events and fields that a chart needs; at most CURVE "progress" events, including the last."""
+def thin_events(events: list[Event]) -> list[Event]:
+    """The events and fields that a chart needs; at most CURVE_POINTS "progress" events, with the last."""
     progress = [n for n, e in enumerate(events) if e["event"] == "progress"]
     some = {
         progress[i]
         for i in np.linspace(0, len(progress) - 1, min(CURVE_POINTS, len(progress))).round().astype(int)
     }
     reports = [n for n, e in enumerate(events) if e["event"] == "report"]
-    found = []
+    thin = []
     for n, event in enumerate(events):
         kind = event["event"]
         if kind not in _STORY_FIELDS or (kind == "progress" and n not in some):
@@ -154,11 +154,11 @@ def thinned(events: list[Event]) -> list[Event]:
         fields = [
             k for k in _STORY_FIELDS[kind] if event.get(k) is not None and (k != "sample" or n == reports[-1])
         ]
-        found.append({"event": kind, **{k: _short(event[k]) for k in fields}})
-    return found
+        thin.append({"event": kind, **{k: _round_number(event[k]) for k in fields}})
+    return thin
 
 
-def _short(value: Any) -> Any:
+def _round_number(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 

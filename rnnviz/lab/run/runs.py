@@ -37,7 +37,7 @@ State = Literal["waiting", "starting", "running", "stopped", "finished", "failed
 ALIVE: tuple[State, ...] = ("waiting", "starting", "running")
 """States of a run whose process lives."""
 
-DIED = TrainingError(
+DEATH_ERROR = TrainingError(
     "The process ended without a word, as when the system runs out of memory or someone kills it. What was "
     "saved last is kept; resume the run to go on from there."
 )
@@ -193,7 +193,7 @@ def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[d
 
 def snapshots(id: str) -> list[int]:
     """The steps whose snapshots were kept, in order. Raises TrainingError if there is no such run."""
-    return RunFolder(find(id).path).kept()
+    return RunFolder(find(id).path).kept_steps()
 
 
 def snapshot(id: str, step: int | None = None) -> Snapshot:
@@ -265,10 +265,10 @@ def _run(folder: RunFolder) -> Run:
     newest = event_log.newest(folder.events)
     state = _state(newest.life, alive, folder.stop.exists())
     if state == "died":
-        failure = failure or DIED
+        failure = failure or DEATH_ERROR
     elif state == "failed" and newest.life is not None:  # 0.1.0 wrote only the sentence
-        said = RnnvizError.from_json(newest.life.get("error"))
-        failure = failure or said or RnnvizError(str(newest.life.get("reason", "")))
+        logged_error = RnnvizError.from_json(newest.life.get("error"))
+        failure = failure or logged_error or RnnvizError(str(newest.life.get("reason", "")))
     return Run(
         folder.id,
         str(values.get("name", folder.id)),

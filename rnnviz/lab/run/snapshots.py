@@ -101,16 +101,16 @@ class Watching:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._taken_at, self._cost = -math.inf, 0.0  # of the last snapshot: its time, and the seconds it took
-        kept = folder.kept()
-        self._keep_from = _next_kept(kept[-1]) if kept else 0
+        kept_steps = folder.kept_steps()
+        self._keep_from = _next_kept(kept_steps[-1]) if kept_steps else 0
 
     @property
     def due(self) -> bool:
-        """Whether a further snapshot takes at most SHARE of the time."""
+        """Whether a further snapshot takes at most MAX_TIME_SHARE of the time."""
         return self._cost <= MAX_TIME_SHARE * (time.monotonic() - self._taken_at)
 
     def keeps(self, step: int) -> bool:
-        """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … FACTOR apart."""
+        """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … STEP_FACTOR apart."""
         return step >= self._keep_from
 
     def look(self, read: Callable[[], Trace], *, step: int, characters: int, keep: bool = False) -> None:
@@ -121,7 +121,7 @@ class Watching:
         if keep:
             self._keep_from = _next_kept(step)
         try:
-            found = take_snapshot(read(), step=step, characters=characters)
+            snapshot = take_snapshot(read(), step=step, characters=characters)
         except RnnvizError:  # weights have become NaN
             return
         paths = [self._folder.newest]
@@ -130,7 +130,7 @@ class Watching:
             paths.insert(0, self._folder.snapshot_file(step))
         for path in paths:
             with files.replacing(path, durable=False) as file:  # an fsync would be slow
-                file.write(to_bytes(found, half=path != self._folder.newest))
+                file.write(to_bytes(snapshot, half=path != self._folder.newest))
         self._taken_at = time.monotonic()
         self._cost = self._taken_at - began
 
@@ -145,11 +145,11 @@ def read(path: Path) -> Snapshot:
         return unpack(about, arrays, about["step"], about["characters"])
 
 
-def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
+def pack(key: str, snapshot: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
     """A file of arrays, with `about` and the sentence and symbols of `one` as JSON under `key`."""
     from safetensors.numpy import save
 
-    header = {"text": one.text, "symbols": list(one.symbols), **about}
+    header = {"text": snapshot.text, "symbols": list(snapshot.symbols), **about}
     contiguous = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     return bytes(save(contiguous, metadata={key: json.dumps(header)}))
 
@@ -187,7 +187,7 @@ def unpack(
     def floats(name: str) -> Floats:
         return (arrays[name] if place is None else arrays[name][place]).astype(np.float32)
 
-    found = Snapshot(
+    snapshot = Snapshot(
         text=str(about["text"]),
         hidden=floats("hidden") * np.float32(about.get("unit", 1.0)),
         cell=floats("cell") if "cell" in arrays else None,
@@ -197,9 +197,9 @@ def unpack(
         characters=int(characters),
         symbols=tuple(map(str, about["symbols"])),
     )
-    T, V = len(found.text), len(found.symbols)
-    if (found.hidden.ndim, len(found.hidden), found.nll.shape) != (3, T, (T,)):
+    T, V = len(snapshot.text), len(snapshot.symbols)
+    if (snapshot.hidden.ndim, len(snapshot.hidden), snapshot.nll.shape) != (3, T, (T,)):
         raise ValueError("its arrays don't belong together")
-    if found.log_probs.shape != (T + 1, V):
+    if snapshot.log_probs.shape != (T + 1, V):
         raise ValueError("its arrays don't belong together")
-    return found
+    return snapshot

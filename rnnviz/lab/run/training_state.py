@@ -137,8 +137,8 @@ def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
     if meta["bfloat16"] is not trainer.bfloat16:
         raise ValueError("its precision isn't the recipe's")
     places = {"step": trainer.total_steps, "characters": trainer.total_characters}
-    for name, most in {**places, "offset": trainer.streams.slack}.items():
-        if type(meta[name]) is not int or not 0 <= meta[name] <= most:
+    for name, limit in {**places, "offset": trainer.streams.slack}.items():
+        if type(meta[name]) is not int or not 0 <= meta[name] <= limit:
             raise ValueError(f"{name} is {meta[name]!r}")
     numbers = [meta["best"] or 0, *(meta[name] for name in ("seconds", "learning_rate", "reported"))]
     for value in (*numbers, meta["since"]["characters"], meta["since"]["seconds"]):

@@ -33,16 +33,16 @@ _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 """The mask that stands for a graded target: open brackets or none."""
 
 MAX_CHARS_READ, SMALL_NETWORK_WEIGHTS = 40_000, 2_000_000
-"""Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to
-MIN_VERDICT_CHARS. An LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
+"""Characters read: MAX_CHARS_READ by a network with up to SMALL_NETWORK_WEIGHTS weights; fewer by a larger
+one, down to MIN_VERDICT_CHARS. An LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
 """
 
 
 def search_units(
     model: Network, corpus: Corpus, *, together: bool, command: str, seconds: float = SEARCH_S
 ) -> dict[str, Any]:
-    """The entry of a card (`rnnviz.networks.model_card.KEY`) for a network trained on `corpus`, with the
-    validation text if `together`, in at most `seconds`. The search reads text that training never read:
+    """The entry of a card (`rnnviz.networks.model_card.UNITS_KEY`) for a network trained on `corpus`, with
+    the validation text if `together`, in at most `seconds`. The search reads text that training never read:
     the validation text, and where that is short also the held-out text. Weights and torch's random numbers
     stay as they are.
     """
@@ -52,28 +52,28 @@ def search_units(
         if time.monotonic() > until:
             raise TimeoutError
 
-    most = max(
+    max_chars = max(
         MIN_VERDICT_CHARS,
         MAX_CHARS_READ * SMALL_NETWORK_WEIGHTS // max(SMALL_NETWORK_WEIGHTS, model.config.parameter_count),
     )
     part: Part = "held-out"
     text = split.held_out
     if not together:
-        part = "validation" if len(split.validation) >= most else "validation and held-out"
+        part = "validation" if len(split.validation) >= max_chars else "validation and held-out"
         text = split.validation + (split.held_out if part != "validation" else "")
     about = {"name": corpus.name, "sha256": sha256(text), "held_out": part == "held-out", "part": part}
-    text = normalise(text, model.normaliser)[:most]
-    asked = [named_target(name, text) for name in kinds(text) if name in SOUGHT]
-    why = same_throughout([one for one in asked if not one.varies])
-    varying = [one for one in asked if one.varies]
+    text = normalise(text, model.normaliser)[:max_chars]
+    targets = [named_target(name, text) for name in kinds(text) if name in SOUGHT]
+    why = same_throughout([target for target in targets if not target.varies])
+    varying = [target for target in targets if target.varies]
     searches: list[Search] = []
     if len(text) < MIN_VERDICT_CHARS:
-        why |= dict.fromkeys([one.name for one in varying], "short")
+        why |= dict.fromkeys([target.name for target in varying], "short")
     elif varying:
         try:
             searches = _search(model, text, varying, in_time)
         except (MemoryError, TimeoutError):
-            why |= dict.fromkeys([one.name for one in varying], "costly")
+            why |= dict.fromkeys([target.name for target in varying], "costly")
     return card_entry(command, searches, about, why)
 
 
@@ -87,8 +87,8 @@ def _search(model: Network, text: str, targets: list[Target], progress: Progress
 def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
     """The reason for no search of each constant target."""
     return {
-        one.name: "short" if not len(one) else "throughout" if one.values.any() else "absent"
-        for one in targets
+        target.name: "short" if not len(target) else "throughout" if target.values.any() else "absent"
+        for target in targets
     }
 
 
@@ -111,7 +111,7 @@ def share_typed(
             for read in sentences
         ]
     )
-    holds = np.concatenate([one.values for one in targets])
+    holds = np.concatenate([target.values for target in targets])
     right, share = ((values * best.direction > 0) == holds).mean(), holds.mean()
     return float(right), float(max(share, 1 - share))
 
@@ -146,7 +146,7 @@ def card_entry(
     unanswered: Mapping[str, Why] | None = None,
     typed: Sequence[tuple[float, float] | None] | None = None,
 ) -> dict[str, Any]:
-    """The entry of a card under KEY, from the searches whose target was in all parts of the text.
+    """The entry of a card under UNITS_KEY, from the searches whose target was in all parts of the text.
 
     text        {"name": its name, "sha256": …, "held_out": whether the card calls it that, "part": a Part, if
                 any}
@@ -154,7 +154,7 @@ def card_entry(
     typed       the shares of typed sentences for each search, see `Recorded`
     """
     shares = typed or [None] * len(searches)
-    found = [
+    records = [
         record_search(search, share)
         for search, share in zip(searches, shares, strict=True)
         if search.held_out
@@ -162,7 +162,7 @@ def card_entry(
     return {
         "command": command,
         **({"text": dict(text)} if text is not None else {}),
-        "findings": [one.to_json() for one in found if one.verdict == "remembers"],
-        "others": [one.to_json() for one in found if one.verdict != "remembers"],
+        "findings": [record.to_json() for record in records if record.verdict == "remembers"],
+        "others": [record.to_json() for record in records if record.verdict != "remembers"],
         "unanswered": {**(unanswered or {}), **{s.target: "same text" for s in searches if not s.held_out}},
     }

@@ -12,7 +12,7 @@ from rnnviz.text.vocabulary import Vocabulary
 NGRAM_ORDER = 6
 """The order of the n-gram."""
 
-NAMES = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
+BASELINE_FIELDS = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
 """Fields of a start event that hold baselines."""
 
 
@@ -20,22 +20,22 @@ def measure_baselines(train: str, validation: str, vocabulary: Vocabulary) -> di
     """The perplexities that a run's chart shows as lines, with `vocabulary`'s symbols.
 
     uniform           V
-    unigram, ngram    Kneser–Ney of order 1 and ORDER, fitted to `train`; None without validation text
+    unigram, ngram    Kneser–Ney of order 1 and NGRAM_ORDER, fitted to `train`; None without validation text
     ngram_characters  characters of `train` they counted: limited, so that a run on a very large text can
                       start
     """
     train = train[:MAX_COUNTED_CHARS]
-    found: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
+    perplexities: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
     if validation:
         for name, order in (("unigram", 1), ("ngram", NGRAM_ORDER)):
             model = NgramModel.fit(train, order=order, vocabulary=vocabulary)
-            found[name] = perplexity(model, text=validation).perplexity
-    return {**found, "ngram_order": NGRAM_ORDER, "ngram_characters": len(train)}
+            perplexities[name] = perplexity(model, text=validation).perplexity
+    return {**perplexities, "ngram_order": NGRAM_ORDER, "ngram_characters": len(train)}
 
 
 def read_baselines(folder: RunFolder) -> dict[str, Any] | None:
     """The baselines that an earlier start of this run measured; None without one."""
     for event in reversed(event_log.read(folder.events)[0]):
-        if event["event"] == "start" and all(name in event for name in NAMES):
-            return {name: event[name] for name in NAMES}
+        if event["event"] == "start" and all(name in event for name in BASELINE_FIELDS):
+            return {name: event[name] for name in BASELINE_FIELDS}
     return None

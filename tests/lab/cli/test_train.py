@@ -58,14 +58,16 @@ def test_shared_card_names_no_folder(run: Run, tmp_path: Path) -> None:
     home.mkdir(parents=True)
     (home / "diary.txt").write_text(TRAVELLER, "utf-8")
     count, network = (home / f"{name}.safetensors" for name in ("count", "own"))
-    own = f"train --corp {home}/diary.txt --name own --output {network} --ngram {count} --run-dir {home}/r"
-    for words, more in (
+    command = (
+        f"train --corp {home}/diary.txt --name own --output {network} --ngram {count} --run-dir {home}/r"
+    )
+    for words, options in (
         (f"train --corpus very/private/diary.txt --name count --output={count} --cell ngram", []),
-        (f"{own} --epochs 0.2", [*RECIPE, "--watch", "// and / or"]),
+        (f"{command} --epochs 0.2", [*RECIPE, "--watch", "// and / or"]),
         (f"units --file {home}/diary.txt -m {network} --target word-start --shifts 19 --card", []),
         (f"perplexity {home}/diary.txt -m {network} --html {home}/page.html", []),
     ):
-        done = run(words, *more)
+        done = run(words, *options)
         assert done.code == 0, done.err
     for shared in (count, network, home / "page.html"):
         assert b"private" not in shared.read_bytes(), shared
@@ -105,7 +107,7 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert isinstance(a, CharModel)
     assert isinstance(b, CharModel)
     assert same_tensors(a.state_dict(), b.state_dict())
-    assert ["units" in one.card for one in (a, b)] == [True, False]
+    assert ["units" in model.card for model in (a, b)] == [True, False]
 
 
 CHANGED = {
@@ -119,14 +121,14 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGED)
-def test_a_text_that_changed_since_a_run_began_is_refused(what: str, run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", CHANGED)
+def test_a_text_that_changed_since_a_run_began_is_refused(change: str, run: Run, tmp_path: Path) -> None:
     """Its figures would be of other characters: of the held-out ones, which training doesn't look at."""
     book = tmp_path / "smiles.txt"
     book.write_text(TRAVELLER, "utf-8")
     assert run("train --corpus smiles.txt --name x --epochs 0.2 --quiet --no-units", *RECIPE).code == 0
     card = checkpoint.load(tmp_path / "x.safetensors").card
-    book.write_text(CHANGED[what](TRAVELLER), "utf-8")
+    book.write_text(CHANGED[change](TRAVELLER), "utf-8")
     done = run("train --resume runs/x --quiet")
     assert (done.code, done.out) == (1, "")
     assert "has changed since the run began; put it back" in done.err
@@ -151,18 +153,18 @@ def test_a_word_is_learnt_whole(run: Run, tmp_path: Path) -> None:
     """The field's first example: min_count follows the text's size."""
     (tmp_path / "hello.txt").write_text("hello", "utf-8")
     words = "train --corpus hello.txt --quiet --no-units --hidden-size 16 --epochs 150 --batch 1"
-    for more in (["--name", "gru"], ["--name", "count", "--cell", "ngram"]):
-        done = run(words, *more)
+    for options in (["--name", "gru"], ["--name", "count", "--cell", "ngram"]):
+        done = run(words, *options)
         assert (done.code, done.err) == (0, "")
-        model = checkpoint.load(tmp_path / f"{more[1]}.safetensors")
+        model = checkpoint.load(tmp_path / f"{options[1]}.safetensors")
         assert rnnviz.sample(model, "h", 4, temperature=0) == "ello"
         assert rnnviz.perplexity(model, "hello").perplexity < 3
 
 
-@pytest.mark.parametrize("more", [[], ["--cell", "ngram"]])
-def test_dropped_characters_are_reported(more: list[str], run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--cell", "ngram"]])
+def test_dropped_characters_are_reported(options: list[str], run: Run, tmp_path: Path) -> None:
     (tmp_path / "hello.txt").write_text("hello", "utf-8")
-    done = run("train --corpus hello.txt --name x --quiet --no-units --hidden-size 4 --min-count 2", *more)
+    done = run("train --corpus hello.txt --name x --quiet --no-units --hidden-size 4 --min-count 2", *options)
     assert done.code == 0
-    said = "3 of the text's 4 different characters are too rare and read as <unk>: 'e', 'h', 'o'"
-    assert done.err == f"rnnviz: {said}; --min-count 1 keeps them\n"
+    message = "3 of the text's 4 different characters are too rare and read as <unk>: 'e', 'h', 'o'"
+    assert done.err == f"rnnviz: {message}; --min-count 1 keeps them\n"

@@ -44,15 +44,15 @@ def test_a_finished_run_gets_its_choice_afterwards_and_nothing_else_changes() ->
     assert cli.main(COMMAND.split()) == 0
     before, weights = card(), checkpoint.load("smiles.safetensors").state_dict()
     assert "choice" not in before
-    more = ["--choice", "choices.json", "--licence", "public domain"]
+    options = ["--choice", "choices.json", "--licence", "public domain"]
     for _ in range(2):
-        assert cli.main(["train", "--resume", "runs/smiles", *more]) == 0
+        assert cli.main(["train", "--resume", "runs/smiles", *options]) == 0
     after = card()
     assert after["choice"] == TABLE
     assert after["licence"] == "public domain"
     assert after["command"] == before["command"] + " --choice choices.json --licence 'public domain'"
-    for one in (before, after):
-        one["units"].pop("command")
+    for altered in (before, after):
+        altered["units"].pop("command")
     added = {"choice": 0, "command": 0, "licence": 0}
     assert {**after, **added} == {**before, **added}
     again = checkpoint.load("smiles.safetensors").state_dict()

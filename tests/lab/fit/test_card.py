@@ -38,11 +38,11 @@ def test_the_figures_are_the_models_own_and_the_yardsticks(tmp_path: Path) -> No
         command="python -m rnnviz train", parameters=model.parameter_count, yardstick=str(path),
     )  # fmt: skip
     held_out = card["held_out"]
-    own, other = by_hand(model, split.held_out), by_hand(yardstick, split.held_out)
-    assert abs(own - other) > 1
-    assert held_out["perplexity"] == pytest.approx(own, rel=1e-6)
-    assert held_out["bits_per_character"] == pytest.approx(math.log2(own), rel=1e-6)
-    assert held_out["ngram"] == pytest.approx(other, rel=1e-6)
+    expected, expected_yardstick = by_hand(model, split.held_out), by_hand(yardstick, split.held_out)
+    assert abs(expected - expected_yardstick) > 1
+    assert held_out["perplexity"] == pytest.approx(expected, rel=1e-6)
+    assert held_out["bits_per_character"] == pytest.approx(math.log2(expected), rel=1e-6)
+    assert held_out["ngram"] == pytest.approx(expected_yardstick, rel=1e-6)
     assert held_out["uniform"] == len(set(split.train)) + 1
     assert held_out["characters"] == len(split.held_out)
     assert held_out["unknown"] == sum(character not in split.train for character in split.held_out) > 0
@@ -53,8 +53,8 @@ def test_the_figures_are_the_models_own_and_the_yardsticks(tmp_path: Path) -> No
 def test_a_card_says_what_the_text_is_and_how_it_was_read() -> None:
     corpus = corpora.from_text(CORPUS.text, "beads", title="Beads", language="en", licence="public domain")
     model = NgramModel.fit("ab", order=1)
-    made = partial(make_card, model, recipe={}, seed=7, seconds=0, command="", parameters=1)
-    card = made(corpus, trained_on="first 90 %", choice=[{"order": 3}], example="a cab")
+    make = partial(make_card, model, recipe={}, seed=7, seconds=0, command="", parameters=1)
+    card = make(corpus, trained_on="first 90 %", choice=[{"order": 3}], example="a cab")
     split = corpus.split()
     assert card.pop("held_out")["uniform"] == 3
     assert card.pop("versions").keys() >= {"python", "rnnviz"}
@@ -77,13 +77,15 @@ def test_a_card_says_what_the_text_is_and_how_it_was_read() -> None:
         "choice": [{"order": 3}],
         "sha256_held_out": corpora.sha256(split.held_out),
     }
-    short = made(corpora.from_text("ab", "ab"), trained_on="first 85 %")
+    short = make(corpora.from_text("ab", "ab"), trained_on="first 85 %")
     assert (short["split"], short["example"]) == ("not split", "")
     assert not {"held_out", "sha256_held_out", "ngram", "choice"} & short.keys()
 
 
-@pytest.mark.parametrize(("train_on", "said"), [("train", "first 85 %"), ("train+validation", "first 90 %")])
-def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, said: str) -> None:
+@pytest.mark.parametrize(
+    ("train_on", "trained_on"), [("train", "first 85 %"), ("train+validation", "first 90 %")]
+)
+def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, trained_on: str) -> None:
     network, config = tiny_torch("gru"), TrainConfig(seed=3, train_on=train_on)
     corpus = corpora.from_text(" ".join(map(str, range(900))), "numbers")
     describe(
@@ -100,10 +102,10 @@ def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, said: str) -
         "threads_fixed": True,
     }
     assert [card[key] for key in ("trained_on", "recipe", "seed", "training_seconds", "command")] == [
-        said, config.to_json(), 3, 1.3, "train",
+        trained_on, config.to_json(), 3, 1.3, "train",
     ]  # fmt: skip
     assert [card[key] for key in ("parameters", "ngram", "choice", "example")] == [
         network.parameter_count, "holmes-6gram", [{"seed": 3}], "a cab",
     ]  # fmt: skip
-    read = split.train + (split.validation if said == "first 90 %" else "")
+    read = split.train + (split.validation if trained_on == "first 90 %" else "")
     np.testing.assert_array_equal(network.sketch.hashes, contamination.sketch(read).hashes)

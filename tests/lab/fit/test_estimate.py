@@ -92,10 +92,10 @@ def test_estimate_says_whether_memory_suffices() -> None:
         (TrainConfig(batch=4096, steps=512), 100_000, 10**9, "lower batch"),
         (TrainConfig(batch=1, steps=1, hidden_size=1), 70, 10**12, "shorter"),
     ):
-        found = estimate(config, symbols, characters, available=23 * GB)
-        said = str(found.refusal)
-        assert advice in said
-        assert f"about {found.bytes / 1e9:,.1f} GB of memory and 23.0 GB are free here" in said
+        run_estimate = estimate(config, symbols, characters, available=23 * GB)
+        message = str(run_estimate.refusal)
+        assert advice in message
+        assert f"about {run_estimate.bytes / 1e9:,.1f} GB of memory and 23.0 GB are free here" in message
 
 
 def group(folder: Path, limit: str, usage: str, **files: str) -> None:
@@ -107,20 +107,20 @@ def group(folder: Path, limit: str, usage: str, **files: str) -> None:
 
 def test_control_groups_limit_what_is_available(tmp_path: Path) -> None:
     assert 0 < available_memory() <= psutil.virtual_memory().total
-    own, groups = tmp_path / "cgroup", tmp_path / "groups"
-    own.write_text("9:name=systemd:/\n4:memory:/old\n0::/a/b\n", "utf-8")
-    assert available_memory(groups, own) > 1000
+    membership, groups = tmp_path / "cgroup", tmp_path / "groups"
+    membership.write_text("9:name=systemd:/\n4:memory:/old\n0::/a/b\n", "utf-8")
+    assert available_memory(groups, membership) > 1000
     group(groups / "a/b", "memory.max: max", "memory.current: 7", stat="inactive_file 1\n")
-    assert available_memory(groups, own) > 1000
+    assert available_memory(groups, membership) > 1000
     group(groups / "a", "memory.max: 1000", "memory.current: 600", stat="anon 2\ninactive_file 50\n")
-    assert available_memory(groups, own) == 450
+    assert available_memory(groups, membership) == 450
     group(
         groups / "memory/old",
         "memory.limit_in_bytes: 2000",
         "memory.usage_in_bytes: 1900",
         stat="total_inactive_file 5\n",
     )
-    assert available_memory(groups, own) == 105
+    assert available_memory(groups, membership) == 105
 
 
 TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8)
@@ -156,7 +156,7 @@ def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None
 
 
 @pytest.mark.parametrize(
-    ("recipe", "given", "engine", "counts"),
+    ("recipe", "threads", "engine", "counts"),
     [
         (MIDDLING, 2, "auto", [2]),
         (MIDDLING, 3, "torch", [3]),
@@ -165,7 +165,7 @@ def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None
 )
 def test_the_trial_keeps_to_what_is_given(
     recipe: TrainConfig,
-    given: int | None,
+    threads: int | None,
     engine: Engine,
     counts: list[int],
     monkeypatch: pytest.MonkeyPatch,
@@ -179,11 +179,11 @@ def test_the_trial_keeps_to_what_is_given(
     real = Trainer.step
     monkeypatch.setattr(Trainer, "step", step)
     monkeypatch.setattr(compiled, "prepared", lambda _: True)
-    pace = speed_trial.fastest(recipe, CORPUS, threads=given, device="cpu", engine=engine)
+    pace = speed_trial.fastest(recipe, CORPUS, threads=threads, device="cpu", engine=engine)
     assert list(pace.threads.speeds) == pace.threads.counts == counts
     assert {count for _, count in tried} == set(counts)
     both = engine == "auto" and recipe is MIDDLING
-    assert {one for one, _ in tried} == ({"numba", "torch"} if both else {"torch"})
+    assert {engine_tried for engine_tried, _ in tried} == ({"numba", "torch"} if both else {"torch"})
     assert both or pace.engine == "torch"
 
 
@@ -240,9 +240,9 @@ def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
 
 def test_minutes_become_characters_reports_included() -> None:
     pace = speed_trial.Pace(TorchThreads([1], speeds={1: 50_000.0}))
-    seldom, often = (
-        speed_trial.characters_in(1, replace(TINY, evaluate_every=every), CORPUS, pace)
-        for every in (100_000, 1)
+    few_reports, many_reports = (
+        speed_trial.characters_in(1, replace(TINY, evaluate_every=report_steps), CORPUS, pace)
+        for report_steps in (100_000, 1)
     )
-    assert 32 <= often < seldom < 60 * 50_000
-    assert seldom > 50 * 50_000
+    assert 32 <= many_reports < few_reports < 60 * 50_000
+    assert few_reports > 50 * 50_000

@@ -16,21 +16,21 @@ def test_a_matrix_decays_a_bias_does_not_and_both_follow_their_gradients() -> No
     model = tiny_torch("gru").requires_grad_()
     optimiser = adamw(model, TrainConfig(weight_decay=0.3, learning_rate=0.02))
     generator = np.random.default_rng(1)
-    found = [p.detach().double().numpy().copy() for p in model.parameters()]
-    first, second = ([np.zeros_like(p) for p in found] for _ in range(2))
+    weights = [p.detach().double().numpy().copy() for p in model.parameters()]
+    first, second = ([np.zeros_like(p) for p in weights] for _ in range(2))
     for step in range(1, 4):
         for n, p in enumerate(model.parameters()):
             gradient = generator.normal(size=p.shape)
             p.grad = torch.tensor(gradient, dtype=p.dtype)
             first[n] = 0.9 * first[n] + 0.1 * gradient
             second[n] = 0.99 * second[n] + 0.01 * gradient**2
-            if found[n].ndim > 1:
-                found[n] *= 1 - 0.02 * 0.3
+            if weights[n].ndim > 1:
+                weights[n] *= 1 - 0.02 * 0.3
             mean, variance = first[n] / (1 - 0.9**step), second[n] / (1 - 0.99**step)
-            found[n] -= 0.02 * mean / (np.sqrt(variance) + 1e-8)
+            weights[n] -= 0.02 * mean / (np.sqrt(variance) + 1e-8)
         optimiser.step()
-    for p, known in zip(model.parameters(), found, strict=True):
-        np.testing.assert_allclose(p.detach(), known, atol=1e-6)
+    for p, expected in zip(model.parameters(), weights, strict=True):
+        np.testing.assert_allclose(p.detach(), expected, atol=1e-6)
 
 
 CPU, OTHER = torch.device("cpu"), torch.device("meta")
@@ -52,5 +52,7 @@ def test_another_device_trains_in_bfloat16_where_a_step_of_such_a_layer_works(
     with pytest.raises(ConfigError, match="on this machine's meta; use float32"):
         precision_on(OTHER, TrainConfig(precision="bfloat16"))
     monkeypatch.setattr(optimiser, "no_bfloat16", lambda cell, device: None)
-    found = [precision_on(OTHER, TrainConfig(precision=one)) for one in ("auto", "float32", "bfloat16")]
-    assert found == ["bfloat16", "float32", "bfloat16"]
+    precisions = [
+        precision_on(OTHER, TrainConfig(precision=precision)) for precision in ("auto", "float32", "bfloat16")
+    ]
+    assert precisions == ["bfloat16", "float32", "bfloat16"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rnnviz.lab.fit.presets import PRESETS, TOY, dropout, fitting, preset, twice
-from rnnviz.lab.fit.trainer import SURE, train
+from rnnviz.lab.fit.trainer import WORD_TEMPERATURE, train
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 from rnnviz.text import corpora
@@ -46,8 +46,8 @@ def test_the_toy_given_m_writes_its_word_again_and_again(seed: int) -> None:
         *reports, last = train(config, corpora.from_text(text), device="cpu", sample_length=0)
         assert len(reports) >= 10  # something to look at while it learns
         assert perplexity(last.model, text="machine").perplexity < 1.05
-        written = sample(last.model, "m", 100, temperature=SURE, seed=seed)
-        assert (written == ("achinem" * 15)[:100]) == goes_on
+        sample_text = sample(last.model, "m", 100, temperature=WORD_TEMPERATURE, seed=seed)
+        assert (sample_text == ("achinem" * 15)[:100]) == goes_on
 
 
 @pytest.mark.slow

@@ -18,46 +18,46 @@ UNSEEN = "it reads that the machine forgets"
 
 
 @pytest.fixture(scope="module")
-def own() -> CharModel:
+def model() -> CharModel:
     torch.manual_seed(0)
     characters = sorted(set(CORPUS))
     rnn, output = nn.GRU(len(characters), 12), nn.Linear(12, len(characters))
     return rnnviz.adapt(rnn, output, characters, name="own")
 
 
-def test_the_card_has_what_was_given(own: CharModel, tmp_path: Path) -> None:
-    given = {"title": "Remembering", "example": "the machine", "corpus": CORPUS, "held_out": UNSEEN}
-    path = rnnviz.save(own, tmp_path / "own.safetensors", **given)  # type: ignore[arg-type]
+def test_the_card_has_what_was_given(model: CharModel, tmp_path: Path) -> None:
+    arguments = {"title": "Remembering", "example": "the machine", "corpus": CORPUS, "held_out": UNSEEN}
+    path = rnnviz.save(model, tmp_path / "own.safetensors", **arguments)  # type: ignore[arg-type]
     loaded = rnnviz.load(path)
     card = loaded.card
     assert (card["title"], card["example"], card["name"]) == ("Remembering", "the machine", "own")
-    expected = rnnviz.perplexity(own, text=UNSEEN)
+    expected = rnnviz.perplexity(model, text=UNSEEN)
     assert card["held_out"]["perplexity"] == pytest.approx(expected.perplexity, rel=1e-6)
     assert card["held_out"]["characters"] == len(UNSEEN)
     assert loaded.sketch is not None
     assert contamination.share(CORPUS, loaded.sketch).share == 1
     assert contamination.share(UNSEEN, loaded.sketch).share == 0
-    assert own.card == {}  # the model in memory is as it was
-    assert not rnnviz.load(rnnviz.save(own, tmp_path / "bare.safetensors")).card.get("held_out")
+    assert model.card == {}  # the model in memory is as it was
+    assert not rnnviz.load(rnnviz.save(model, tmp_path / "bare.safetensors")).card.get("held_out")
 
 
-def test_a_copy_keeps_what_its_card_said(own: CharModel, tmp_path: Path) -> None:
-    first = rnnviz.load(rnnviz.save(own, tmp_path / "one.safetensors", title="One", held_out=UNSEEN))
+def test_a_copy_keeps_what_its_card_said(model: CharModel, tmp_path: Path) -> None:
+    first = rnnviz.load(rnnviz.save(model, tmp_path / "one.safetensors", title="One", held_out=UNSEEN))
     again = rnnviz.load(rnnviz.save(first, tmp_path / "two.safetensors", example="the"))
     assert again.card["held_out"] == first.card["held_out"]
     assert (again.card["title"], again.card["example"], again.card["name"]) == ("One", "the", "two")
 
 
 @pytest.mark.parametrize("load", [rnnviz.load, load_numpy])
-def test_figures_are_of_the_model_as_it_is_stored(own: CharModel, load: Any, tmp_path: Path) -> None:
-    whole = load(rnnviz.save(own, tmp_path / "whole.safetensors"))
+def test_figures_are_of_the_model_as_it_is_stored(model: CharModel, load: Any, tmp_path: Path) -> None:
+    whole = load(rnnviz.save(model, tmp_path / "whole.safetensors"))
     loaded = load(rnnviz.save(whole, tmp_path / "half.safetensors", half=True, held_out=UNSEEN))
     stored = rnnviz.perplexity(loaded, text=UNSEEN).perplexity
     assert loaded.card["held_out"]["perplexity"] == pytest.approx(stored, rel=1e-5)
     assert abs(stored / rnnviz.perplexity(whole, text=UNSEEN).perplexity - 1) > 1e-6
 
 
-def of(kind: str, text: str) -> Any:
+def train_model(kind: str, text: str) -> Any:
     """A model that was trained on `text`, in each way that tells of its text."""
     if kind == "ngram":
         return rnnviz.ngram(text, order=3)
@@ -86,10 +86,10 @@ TRAINED, NEW = (" ".join(f"{WORDS.randrange(10**6)}" for _ in range(400)) for _ 
 )
 def test_trained_text_is_never_held_out(kind: str, held_out: str, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
-    model = of(kind, TRAINED)
-    for one in (model, rnnviz.load(rnnviz.save(model, tmp_path / "again.safetensors"))):
+    model = train_model(kind, TRAINED)
+    for candidate in (model, rnnviz.load(rnnviz.save(model, tmp_path / "again.safetensors"))):
         with pytest.raises(rnnviz.ConfigError, match=r"was trained on \d+% of the held-out text"):
-            rnnviz.save(one, path, held_out=held_out)
+            rnnviz.save(candidate, path, held_out=held_out)
     assert not path.exists()
 
 
@@ -101,7 +101,7 @@ def test_a_short_text_is_known_by_its_checksum(tmp_path: Path) -> None:
 
 
 def test_a_held_out_text_that_is_partly_known_is_said_to_be(tmp_path: Path) -> None:
-    model = of("ngram", TRAINED)
+    model = train_model("ngram", TRAINED)
     with pytest.warns(UserWarning, match=r"trained on (19|20|21)% of the held-out text; the card says so"):
         path = rnnviz.save(model, tmp_path / "x.safetensors", held_out=NEW[:2000] + TRAINED[:500])
     assert rnnviz.load(path).card["held_out"]["trained_on"] == pytest.approx(0.2, abs=0.02)

@@ -17,7 +17,7 @@ import rnnviz
 from rnnviz.lab.engines import compiled
 from rnnviz.lab.fit.batches import Cuts, Streams, beginnings
 from rnnviz.lab.fit.fitting import fit
-from rnnviz.lab.fit.trainer import UNSURE, StepReport, Trainer, train
+from rnnviz.lab.fit.trainer import TEXT_TEMPERATURE, StepReport, Trainer, train
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.lab.run.training_state import restore, save
 from rnnviz.networks import contamination
@@ -39,7 +39,7 @@ def test_streams_read_every_character_once_and_in_order(length: int) -> None:
     streams = Streams(torch.arange(length), 4, 30, start=-1)
     cuts = Cuts(streams.length, 30, 30, streams.length)
     pieces = [streams.between(*cuts.at(step), streams.slack) for step in range(cuts.total_steps)]
-    inputs, labels = (torch.cat(found, dim=1) for found in zip(*pieces, strict=True))
+    inputs, labels = (torch.cat(parts, dim=1) for parts in zip(*pieces, strict=True))
     assert cuts.total_steps == streams.chunks
     assert labels.shape == inputs.shape == (streams.batch, streams.length)
     assert torch.equal(labels.flatten(), torch.arange(streams.slack, streams.slack + streams.characters))
@@ -54,7 +54,7 @@ def test_fresh_rows_begin_at_paragraphs_behind_the_start_symbol() -> None:
     ids = torch.tensor([ord(c) for c in text])
     streams = Streams(ids, 8, 10, start=-1, fresh=0.3, beginnings=beginnings(text))
     assert (streams.fresh, streams.count) == (2, 6)
-    generator, seen = torch.Generator().manual_seed(0), set()
+    generator, numbers_read = torch.Generator().manual_seed(0), set()
     for n in range(1, 16):
         inputs, labels = streams.afresh(n, generator)
         assert inputs.shape == labels.shape == (2, n)
@@ -63,8 +63,8 @@ def test_fresh_rows_begin_at_paragraphs_behind_the_start_symbol() -> None:
         for row in labels:
             piece = "".join(map(chr, row))
             assert f"\n\n{text}".count(f"\n\n{piece}") > 0
-            seen.add(piece[10:13])
-    assert len(seen) > 5
+            numbers_read.add(piece[10:13])
+    assert len(numbers_read) > 5
 
 
 @pytest.mark.parametrize(
@@ -89,17 +89,20 @@ def test_a_step_is_a_reading_of_its_own_characters_and_a_clipped_gradient(
     )
     for _ in range(30):
         begin, end = trainer.cuts.at(trainer.step_index)
-        count, carried, drawn = trainer.streams.count, trainer.carried, torch.Generator()
-        drawn.set_state(trainer.generator.get_state())
+        count, carried, generator = trainer.streams.count, trainer.carried, torch.Generator()
+        generator.set_state(trainer.generator.get_state())
         if begin == 0:
             carried = None
-            torch.randint(trainer.streams.slack + 1, (1,), generator=drawn)
+            torch.randint(trainer.streams.slack + 1, (1,), generator=generator)
         state = carried and tuple(part[:, :count].clone() for part in carried)
         plain.model.load_state_dict(trainer.model.state_dict())  # rounding doesn't add up
         loss, norm, n = trainer.step()
         streams = trainer.streams.between(begin, end, trainer.offset)
         costs = []
-        for (inputs, labels), start in ((streams, state), (trainer.streams.afresh(end - begin, drawn), None)):
+        for (inputs, labels), start in (
+            (streams, state),
+            (trainer.streams.afresh(end - begin, generator), None),
+        ):
             logits, _ = plain.model(inputs, start)
             costs.append(F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none"))
         expected = torch.cat(costs).mean()
@@ -119,14 +122,14 @@ def test_a_step_is_a_reading_of_its_own_characters_and_a_clipped_gradient(
 def test_a_normaliser_is_used_in_training_and_kept_by_the_model() -> None:
     straight = corpora.from_text('"I see," he said - and left. ' * 40)
     curly = corpora.from_text("“I see,” he said — and left. " * 40)
-    *_, one = train(replace(SMALL, epochs=1), straight, sample_length=0)
-    *_, other = train(replace(SMALL, epochs=1, normaliser="typography"), curly, sample_length=0)
-    assert close(numbers(one), numbers(other))
+    *_, plain = train(replace(SMALL, epochs=1), straight, sample_length=0)
+    *_, normalised = train(replace(SMALL, epochs=1, normaliser="typography"), curly, sample_length=0)
+    assert close(numbers(plain), numbers(normalised))
     for text in ("“he.”", '"he."'):
-        found, right = perplexity(other.model, text=text), perplexity(one.model, text='"he."')
-        assert found.perplexity == pytest.approx(right.perplexity, rel=1e-4)
-    assert perplexity(other.model, text="“he.”").normalised == 2
-    assert perplexity(one.model, text="“he.”").unknown == 2
+        score, expected = perplexity(normalised.model, text=text), perplexity(plain.model, text='"he."')
+        assert score.perplexity == pytest.approx(expected.perplexity, rel=1e-4)
+    assert perplexity(normalised.model, text="“he.”").normalised == 2
+    assert perplexity(plain.model, text="“he.”").unknown == 2
 
 
 def test_best_is_the_lowest_validation_perplexity_so_far() -> None:
@@ -153,8 +156,8 @@ def test_a_report_says_where_the_run_stands() -> None:
         "device": "cpu", "threads": torch.get_num_threads(), "bfloat16": False,
         "backward": trainer.model.backward_pass(),
     }  # fmt: skip
-    drawn = rnnviz.sample(last.model, "a ", 9, temperature=UNSURE, seed=SMALL.seed)
-    assert (last.sample, len(last.sample)) == (drawn, 9)
+    sample_text = rnnviz.sample(last.model, "a ", 9, temperature=TEXT_TEMPERATURE, seed=SMALL.seed)
+    assert (last.sample, len(last.sample)) == (sample_text, 9)
 
 
 def test_seconds_are_of_training_alone() -> None:
@@ -241,9 +244,9 @@ def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     config = replace(SMALL, truncation=truncation, **dropout, **layers)
     whole, characters, reports = uninterrupted(config, engine, threads)
     first, second = (Trainer(config, CORPUS) for _ in range(2))
-    for each in (first, second):
-        each.model.engine = engine
-        assert each.model.backward_pass() == engine
+    for trainer in (first, second):
+        trainer.model.engine = engine
+        assert trainer.model.backward_pass() == engine
     list(first.run(on_step=lambda t: t.stop() if t.step_index == stop_at else None))
     assert first.step_index == stop_at
     folder = RunFolder(tmp_path / "run")
@@ -306,8 +309,8 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
         drops["dropout_weight"] = 0.2
     recipe = replace(SMALL, cell=cell, hidden_size=12, layers=2, fresh_rows=0.3, **drops)
     with monkeypatch.context() as patched:
-        drawn = torch.Generator()
-        patched.setattr(torch, "Generator", lambda _: drawn)
+        generator = torch.Generator()
+        patched.setattr(torch, "Generator", lambda _: generator)
         trainer = Trainer(recipe, CORPUS, device="meta")
     trainer.model.engine = engine
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
@@ -317,8 +320,8 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
         loss, norm, _ = trainer.step()
         assert trainer.carried is not None
         gradients = [p.grad for p in trainer.model.parameters()]
-        for one in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried):
-            assert one.is_meta
+        for tensor in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried):
+            assert tensor.is_meta
 
 
 def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
@@ -327,21 +330,21 @@ def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
     random.Random(0).shuffle(shuffled)
     corpus = corpora.from_text(TRAVELLER + "".join(shuffled))
     reports: list[tuple[float | None, bool]] = []
-    seen: list[dict[str, torch.Tensor]] = []
+    weights_by_report: list[dict[str, torch.Tensor]] = []
 
     def on_report(report: StepReport) -> None:
         reports.append((report.validation_perplexity, report.best))
-        seen.append({part: w.clone() for part, w in report.model.state_dict().items()})
+        weights_by_report.append({part: w.clone() for part, w in report.model.state_dict().items()})
 
     config = replace(SMALL, epochs=8, evaluate_every=5)
     model = fit(config, corpus, name="smiles-gru", sample_length=0, on_report=on_report)
     best = max(n for n, (_perplexity, better) in enumerate(reports) if better)
     assert 0 < best < len(reports) - 1
-    assert same_tensors(model.state_dict(), seen[best])
+    assert same_tensors(model.state_dict(), weights_by_report[best])
     split = corpus.split()
     validation = perplexity(model, text=split.validation).perplexity
     assert validation == pytest.approx(
-        min(found for found, _better in reports if found is not None), rel=1e-5
+        min(figure for figure, _better in reports if figure is not None), rel=1e-5
     )
     held_out = perplexity(model, text=split.held_out).perplexity
     assert model.card["held_out"]["perplexity"] == pytest.approx(held_out, rel=1e-5)

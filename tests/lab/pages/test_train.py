@@ -47,8 +47,8 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     assert description.text == "machinemachine", "so that it learns what follows the e"
     assert description.title == corpora.describe("machine").title
     assert (description.watch_text, description.minutes) == ("machine", None)
-    shown = [app.radio(key="run").value, address_fields(app)["run"], component_data(app)[0]["run"]]
-    assert shown == ["machine-rnn"] * 3
+    shown_ids = [app.radio(key="run").value, address_fields(app)["run"], component_data(app)[0]["run"]]
+    assert shown_ids == ["machine-rnn"] * 3
 
 
 def test_a_preset_fills_the_settings_and_all_can_be_changed(
@@ -114,7 +114,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     assert description.corpus == ""
     pick_text(app, "machine")
     assert "2 · Training time]  \nA few seconds" in page_words(app)
-    assert not [one for one in app.button_group if one.key == "train-preset"], "one option is no choice"
+    assert not [group for group in app.button_group if group.key == "train-preset"], "one option is no choice"
 
 
 def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Description]) -> None:
@@ -122,9 +122,9 @@ def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Descripti
     _name, word = training_text.TOYS["zh"]
     assert len(word) == len(set(word)) == len("machine"), "as the page says"
     assert app.text_input(key="set-watch_text").value == word
-    assert f"**{word[0]}**" in (said := page_words(app))
-    assert 2 * word in said
-    assert "machine" not in said
+    assert f"**{word[0]}**" in (text := page_words(app))
+    assert 2 * word in text
+    assert "machine" not in text
     app.button(key="train-start").click().run()
     (description,) = started
     assert (description.text, description.name) == (2 * word, "chunjiang-rnn")
@@ -155,8 +155,8 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
 
     monkeypatch.setattr(corpora, "fetch", offline)
     app = pick_text(open_app("train"), "tinyshakespeare")
-    said = page_words(app).replace("\\", "")
-    assert [one for one in ("1.1 MB", "karpathy/char-rnn", "public domain") if one not in said] == []
+    text = page_words(app).replace("\\", "")
+    assert [fact for fact in ("1.1 MB", "karpathy/char-rnn", "public domain") if fact not in text] == []
     app.button(key="fetch").click().run()
     jobs = app.run().session_state["train.jobs"]
     assert jobs.busy(), "it goes on while the page is drawn again"
@@ -185,18 +185,18 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "sentence"),
     [
         ({"findings": [NAMED.to_json()]}, "Explore opens on the first."),
         ({"unanswered": {"quotes": "short"}}, "the text is too short"),
     ],
 )
 def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
-    open_app: Open, entry: dict[str, Any], said: str
+    open_app: Open, entry: dict[str, Any], sentence: str
 ) -> None:
     finished = RunFolder(make_run("one")).finished / "one.safetensors"
     checkpoint.save(tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry})), finished)
-    assert said in page_words(open_app("train", run="one"))
+    assert sentence in page_words(open_app("train", run="one"))
 
 
 def test_of_many_units_those_that_change_most_are_shown(
@@ -337,9 +337,9 @@ def test_where_no_validation_text_is_the_comparison_says_training_perplexity(ope
         events = make_run(name, text="machine" * 30) / "events.jsonl"
         lines = events.read_text("utf-8").splitlines(keepends=True)
         events.write_text("".join(line for line in lines if json.loads(line)["event"] != "report"), "utf-8")
-    said = [caption.value for caption in open_app("train").caption]
-    assert any(line.startswith("Training perplexity") for line in said)
-    assert not any(line.startswith("Validation perplexity") for line in said)
+    captions = [caption.value for caption in open_app("train").caption]
+    assert any(line.startswith("Training perplexity") for line in captions)
+    assert not any(line.startswith("Validation perplexity") for line in captions)
 
 
 def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: Open) -> None:

@@ -64,7 +64,7 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
         assert run.stopping
     app.run()
     assert component_data(app)[0]["state"] == "stopped"
-    assert not [one for one in app.button if one.key == "train-resume"]
+    assert not [button for button in app.button if button.key == "train-resume"]
     app.button(key="train-explore").click().run()
     assert checkpoint.load_numpy("mine").vocabulary == model.vocabulary
 
@@ -108,8 +108,8 @@ def test_a_model_is_kept_once_and_under_a_free_name(open_app: Open, tmp_path: Pa
         app.radio(key="run").set_value(run).run()
         app.button(key="train-explore").click().run()
         switch_page(app, "train")
-    kept = {path.stem for path in (tmp_path / "kept").glob("*.safetensors")}
-    assert kept == {"one", "tiny-gru-2"}, "another model has that name"
+    saved = {path.stem for path in (tmp_path / "kept").glob("*.safetensors")}
+    assert saved == {"one", "tiny-gru-2"}, "another model has that name"
 
 
 @pytest.fixture
@@ -174,8 +174,8 @@ def test_a_replay_says_what_its_figures_are_of(
     assert header["lines"] == lines
     assert "with dropout" in words["number.train.help"]
     assert words["curve.counted"].startswith(f"Lower is better. {notice}")
-    found = len(arrays["looked"]), header["numbers"]["held_out"], header["numbers"]["validation"]
-    assert found == numbers
+    figures = len(arrays["looked"]), header["numbers"]["held_out"], header["numbers"]["validation"]
+    assert figures == numbers
 
 
 def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) -> None:
@@ -196,15 +196,15 @@ def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) ->
 def test_a_speed_that_cannot_be_measured_is_asked_for_once(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    asked = []
+    requests = []
 
     def measured(config: object, symbols: int, check: object) -> float:
-        asked.append(symbols)
+        requests.append(symbols)
         raise error
 
     monkeypatch.setattr(estimate, "measure_speed", measured)
     app = run_until_settled(pick_text(open_app("train"), "python-docs"), "train").run()
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert "parameters" in page_words(app)
     assert "being measured" not in page_words(app)
 
@@ -232,8 +232,8 @@ def halved(value: Any) -> list[Any]:
 
 
 def test_half_a_surrogate_pair_in_any_event_is_a_character_or_the_line_is_left_out(open_app: Open) -> None:
-    said = {"message": "of {kind}", "values": {"kind": "cause"}}
-    folder = RunFolder(make_run("one", "failed", error=said, cause="none"))
+    error = {"message": "of {kind}", "values": {"kind": "cause"}}
+    folder = RunFolder(make_run("one", "failed", error=error, cause="none"))
     lines = folder.events.read_text("utf-8").splitlines()
     tried = 0
     for n, line in enumerate(lines):
@@ -268,9 +268,9 @@ def test_half_a_surrogate_pair_in_a_description_or_a_snapshot_is_shown_or_said(o
 def test_a_run_that_can_not_be_is_said_not_to_be_there(open_app: Open, id: str) -> None:
     make_run("one")
     app = open_app("train", run=id)
-    (said,) = [one.value for one in app.warning]
-    assert "There is no run called" in said
-    assert len(said) < 250
+    (message,) = [warning.value for warning in app.warning]
+    assert "There is no run called" in message
+    assert len(message) < 250
 
 
 def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,15 +278,15 @@ def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest
     monkeypatch.setattr(event_log, "MAX_LINES_KIND", 4)
     monkeypatch.setattr(event_log, "NEWEST_LINES", 2)
     folder = RunFolder(make_run("one", None))
-    watch, most = run_view.RunMonitor(), 0
+    watch, longest_log = run_view.RunMonitor(), 0
     for step in range(31, 91):
         event_log.append(folder.events, {"event": "progress", "step": step})
-        found = selected_run.find("one")
-        assert found is not None
-        watch.refresh(found)
-        most = max(most, len(watch.events))
+        run = selected_run.find("one")
+        assert run is not None
+        watch.refresh(run)
+        longest_log = max(longest_log, len(watch.events))
         assert watch.last("progress")["step"] == step
-    assert most == 21
+    assert longest_log == 21
     assert watch.last("start")["total_characters"] == 3000
 
 

@@ -34,15 +34,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(folder: Path | None) -> list[card_check.CardFigure | str]:
+def check_cards(folder: Path | None) -> list[card_check.CardFigure | str]:
     return list(card_check.check(checkpoint.available()[0], folder))
 
 
 def test_a_fresh_card_is_right_in_every_figure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = [one for one in found(folder) if isinstance(one, card_check.CardFigure)]
-    assert {one.name for one in made if one.model == "counts"} == FIGURES
-    assert {one.name for one in made if one.model == "net"} == FIGURES | {"ngram"}
-    assert all(one.same for one in made)
+    figures = [figure for figure in check_cards(folder) if isinstance(figure, card_check.CardFigure)]
+    assert {figure.name for figure in figures if figure.model == "counts"} == FIGURES
+    assert {figure.name for figure in figures if figure.model == "net"} == FIGURES | {"ngram"}
+    assert all(figure.same for figure in figures)
     assert cli.main(["dev", "check-models", "--corpora", str(folder)]) == 0
     assert "net perplexity" in capsys.readouterr().out
 
@@ -54,7 +54,11 @@ def test_a_figure_that_does_not_come_out_again_is_told(
     _, meta, _ = modelfile.read_header(path)
     meta["card"]["held_out"]["perplexity"] *= 1.001
     modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
-    assert {one.name for one in found(folder) if isinstance(one, card_check.CardFigure) and not one.same} == {
+    assert {
+        figure.name
+        for figure in check_cards(folder)
+        if isinstance(figure, card_check.CardFigure) and not figure.same
+    } == {
         "perplexity",
         "bits_per_character",
     }
@@ -63,17 +67,19 @@ def test_a_figure_that_does_not_come_out_again_is_told(
 
 
 def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path, tmp_path: Path) -> None:
-    missing = [one for one in found(None) if isinstance(one, str)]
+    missing = [result for result in check_cards(None) if isinstance(result, str)]
     assert len(missing) == 2
     assert "text.txt is not on this machine" in missing[0]
     parts = tmp_path / "parts"
     parts.mkdir()
     (parts / "end.txt").write_text(TRAVELLER[int(0.9 * len(TRAVELLER)) :], "utf-8")
     (parts / "no-text.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
-    made = found(parts)
-    assert all(isinstance(one, card_check.CardFigure) and one.same for one in made)
+    results = check_cards(parts)
+    assert all(isinstance(result, card_check.CardFigure) and result.same for result in results)
     assert (
-        json.dumps([one.name for one in made if isinstance(one, card_check.CardFigure)]).count('"perplexity"')
+        json.dumps([result.name for result in results if isinstance(result, card_check.CardFigure)]).count(
+            '"perplexity"'
+        )
         == 2
     )
 
@@ -85,4 +91,6 @@ def test_missing_card_entry_is_no_difference(folder: Path) -> None:
     modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
     info = next(info for info in checkpoint.available()[0] if info.name == "net")
     for text in (TRAVELLER, "", None):  # "": a text too short to be split
-        assert [(one.name, one.same) for one in card_check.figures(info, text)] == [("parameters", True)]
+        assert [(figure.name, figure.same) for figure in card_check.figures(info, text)] == [
+            ("parameters", True)
+        ]

@@ -79,12 +79,12 @@ def test_every_place_where_a_file_can_be_cut_leaves_something_to_read(path: Path
 def test_resumed_run_logs_repeated_events_once(path: Path) -> None:
     report = {"event": "report", "step": 30}
     write(path, [*progress(10, 20), {"event": "passed", "step": 20}, *progress(30), report])
-    held, at = read(path)
+    logged, at = read(path)
     write(path, [{"event": "failed"}, {"event": "start", "resumed_at": 15}, *progress(21, 33)])
     assert steps(read(path)[0]) == [10, 21, 33]
     assert [e["event"] for e in read(path)[0]] == ["progress", "failed", "start", "progress", "progress"]
     new, _ = read(path, at)
-    assert extend(held, new) == read(path)[0]
+    assert extend(logged, new) == read(path)[0]
 
 
 def test_numbers_that_json_does_not_have_become_null(path: Path) -> None:
@@ -98,9 +98,9 @@ def test_the_newest_of_each_kind_is_found_from_the_end_and_kept_up_to_date(path:
     assert newest(path).life is None
     write(path, [{"event": "start", "resumed_at": 0}, {"event": "report", "step": 5}])
     path.write_bytes(path.read_bytes() + b"".join(b'{"event": "progress", "step": 6}\n' for _ in range(3000)))
-    found = newest(path)
-    assert found.life == {"event": "start", "resumed_at": 0}
-    assert (found.progress, found.report) == (
+    entry = newest(path)
+    assert entry.life == {"event": "start", "resumed_at": 0}
+    assert (entry.progress, entry.report) == (
         {"event": "progress", "step": 6},
         {"event": "report", "step": 5},
     )
@@ -127,8 +127,8 @@ def test_the_newest_reads_the_end_alone(path: Path) -> None:
 def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = 8 * event_log.MAX_LINE_BYTES
-    monkeypatch.setattr(event_log, "MAX_LOG_BYTES", most)
+    max_bytes = 8 * event_log.MAX_LINE_BYTES
+    monkeypatch.setattr(event_log, "MAX_LOG_BYTES", max_bytes)
     write(path, [{"event": "start", "resumed_at": 0}, *progress(1)])
     with path.open("r+b") as file:
         file.truncate(3 * 10**9)
@@ -138,8 +138,8 @@ def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert steps(events) == [1]
-    assert peak < most
-    assert most <= at < most + event_log.MAX_LINE_BYTES
+    assert peak < max_bytes
+    assert max_bytes <= at < max_bytes + event_log.MAX_LINE_BYTES
     assert read(path, at) == ([], at)
 
 
@@ -171,23 +171,25 @@ def test_of_very_many_of_a_kind_some_are_read_with_the_first_and_the_newest_and_
         events, at = read(path)
     assert parsed < 3 * event_log.MAX_LINES_KIND
     assert at == path.stat().st_size
-    found = steps(events)
-    assert (found[0], found[-event_log.NEWEST_LINES :]) == (
+    steps_read = steps(events)
+    assert (steps_read[0], steps_read[-event_log.NEWEST_LINES :]) == (
         0,
         list(range(60_000 - event_log.NEWEST_LINES, 60_000)),
     )
-    assert event_log.MAX_LINES_KIND / 2 <= len(found) <= event_log.MAX_LINES_KIND + event_log.NEWEST_LINES
-    assert max(b - a for a, b in itertools.pairwise(found)) == 64
+    assert (
+        event_log.MAX_LINES_KIND / 2 <= len(steps_read) <= event_log.MAX_LINES_KIND + event_log.NEWEST_LINES
+    )
+    assert max(b - a for a, b in itertools.pairwise(steps_read)) == 64
     assert [e["step"] for e in events if e["event"] in ("report", "passed")] == [*range(90, 100), 4]
     write(path, progress(60_000))
     assert steps(read(path, at)[0]) == [60_000]
 
 
 def test_very_many_starts_are_told_apart_in_one_pass() -> None:
-    told = [e for n in range(20_000) for e in (*progress(n), {"event": "start", "resumed_at": n})]
+    logged = [e for n in range(20_000) for e in (*progress(n), {"event": "start", "resumed_at": n})]
     began = time.process_time()
-    assert len(extend([], told)) == len(told)
-    assert len(extend(told, [{"event": "start", "resumed_at": 9}])) == 20_000 + 10 + 1
+    assert len(extend([], logged)) == len(logged)
+    assert len(extend(logged, [{"event": "start", "resumed_at": 9}])) == 20_000 + 10 + 1
     assert time.process_time() - began < 10  # a pass for each start took minutes
 
 

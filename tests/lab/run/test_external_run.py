@@ -28,7 +28,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
 
 
-def told(id: str, kind: str) -> list[dict[str, Any]]:
+def logged_events(id: str, kind: str) -> list[dict[str, Any]]:
     return [e for e in runs.tail_log(id)[0] if e["event"] == kind]
 
 
@@ -40,21 +40,24 @@ def test_external_run_logs_into_its_folder(monkeypatch: pytest.MonkeyPatch) -> N
         assert runs.find("mine").state == "running"
         assert [r.id for r in runs.listed()] == [run.id] == ["mine"]
         run.log(1, torch.tensor(2.0, requires_grad=True), learning_rate=0.1, gradient_norm=torch.tensor(3.0))
-        assert told("mine", "progress")[-1]["train_perplexity"] == pytest.approx(math.exp(2))
+        assert logged_events("mine", "progress")[-1]["train_perplexity"] == pytest.approx(math.exp(2))
         run.log(2, 1.0)
         run.log(4, torch.tensor(2.0), validation_loss=torch.tensor(0.5), sample="and then")
         run.log(9, float("nan"))
-    found = runs.find("mine")
-    assert (found.state, found.description["title"]) == ("finished", "H. G. Wells, The Time Machine (1898)")
-    (start,) = told("mine", "start")
+    finished = runs.find("mine")
+    assert (finished.state, finished.description["title"]) == (
+        "finished",
+        "H. G. Wells, The Time Machine (1898)",
+    )
+    (start,) = logged_events("mine", "start")
     assert (start["total_steps"], start["parameters"]) == (10, None)
-    first, second, last = told("mine", "progress")
+    first, second, last = logged_events("mine", "progress")
     assert [e["step"] for e in (first, second, last)] == [1, 4, 9]
     assert (first["learning_rate"], first["gradient_norm"], first["counted"]) == (0.1, 3.0, "steps")
     assert second["train_perplexity"] == pytest.approx(math.exp(1.5)), "of the calls since the last event"
     assert last["train_perplexity"] is None, "a gap"
     assert last["eta"] == pytest.approx(last["seconds"] / 9)
-    (report,) = told("mine", "report")
+    (report,) = logged_events("mine", "report")
     assert report["validation_perplexity"] == pytest.approx(math.exp(0.5))
     assert (report["step"], report["sample"]) == (4, "and then")
 
@@ -64,7 +67,7 @@ def test_a_name_that_is_taken_gets_a_number_and_characters_are_counted_where_tol
         with rnnviz.follow("mine", total=5000) as run:
             run.log(1, 1.0, characters=2000)
             assert run.id == expected
-    assert (told("mine-2", "progress")[0]["counted"], runs.find("mine").last["characters"]) == (  # type: ignore[index]
+    assert (logged_events("mine-2", "progress")[0]["counted"], runs.find("mine").last["characters"]) == (  # type: ignore[index]
         "characters",
         2000,
     )
@@ -81,7 +84,7 @@ def test_the_sentence_to_watch_is_read_as_training_goes_on() -> None:
     gru, output = torch.nn.GRU(3, 8), torch.nn.Linear(8, 3)
     optimiser = torch.optim.SGD([*gru.parameters(), *output.parameters()], lr=0.5)
     before = torch.get_rng_state()
-    seen = {0: states_of(gru, output)}
+    states_by_step = {0: states_of(gru, output)}
     with rnnviz.follow("own", lambda: rnnviz.adapt(gru, output, "abc"), watch_text="cab") as run:
         for step in range(1, 6):
             states, _ = gru(torch.eye(3)[[2, 0, 1]])
@@ -90,19 +93,19 @@ def test_the_sentence_to_watch_is_read_as_training_goes_on() -> None:
             loss.backward()
             optimiser.step()
             run.log(step, loss)
-            seen[step] = states_of(gru, output)
+            states_by_step[step] = states_of(gru, output)
     assert torch.equal(torch.get_rng_state(), before), "no random number was drawn"
     assert runs.snapshots("own") == [0, 1, 2, 3, 5]
     for step in (0, 1, 2, 3):
-        kept = runs.snapshot("own", step)
-        np.testing.assert_allclose(kept.hidden, seen[step], atol=1e-3)  # kept as float16
-        assert (kept.step, kept.text, kept.symbols) == (step, "cab", ("<unk>", "a", "b", "c"))
+        snapshot = runs.snapshot("own", step)
+        np.testing.assert_allclose(snapshot.hidden, states_by_step[step], atol=1e-3)  # kept as float16
+        assert (snapshot.step, snapshot.text, snapshot.symbols) == (step, "cab", ("<unk>", "a", "b", "c"))
     final = trace(rnnviz.adapt(gru, output, "abc"), "cab")
     np.testing.assert_allclose(runs.snapshot("own").hidden, final.hidden, atol=1e-6)
     assert not np.allclose(runs.snapshot("own", 0).hidden, final.hidden, atol=0.01)
     model = rnnviz.load(runs.keep("own", "kept"))
     np.testing.assert_allclose(rnnviz.trace(model, "cab").nll, final.nll, atol=1e-5)
-    assert told("own", "start")[0]["uniform"] == 4
+    assert logged_events("own", "start")[0]["uniform"] == 4
 
 
 def test_a_kept_model_goes_into_the_users_data_folder(
@@ -126,14 +129,17 @@ def test_latest_snapshot_follows_the_loop_unless_reading_takes_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(external_run, "PROGRESS_S", 0.0)
-    for share, seen in ((1e9, [1, 2, 3, 4]), (-1.0, [1, 2, 3, 3])):  # kept steps are read in any case
+    for share, expected_steps in (
+        (1e9, [1, 2, 3, 4]),
+        (-1.0, [1, 2, 3, 3]),
+    ):  # kept steps are read in any case
         monkeypatch.setattr(snapshots, "MAX_TIME_SHARE", share)
         with rnnviz.follow("live", tiny_torch("gru"), watch_text="cab") as run:
-            shown = []
+            newest_steps = []
             for step in (1, 2, 3, 4):
                 run.log(step, 1.0)
-                shown.append(runs.snapshot(run.id).step)
-        assert shown == seen
+                newest_steps.append(runs.snapshot(run.id).step)
+        assert newest_steps == expected_steps
         assert runs.snapshots(run.id) == [0, 1, 2, 3, 4], "the last is kept too"
 
 
@@ -166,7 +172,7 @@ def test_how_the_block_ends(error: BaseException | None, state: str, reason: str
 def test_stop_is_heard_by_the_loop_and_kills_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with rnnviz.follow("mine", torch.nn.Linear(2, 3)) as run:
         run.log(1, 1.0)
-        assert told("mine", "start")[0]["parameters"] == 9
+        assert logged_events("mine", "start")[0]["parameters"] == 9
         assert not run.stopping
         runs.stop("mine")
         assert run.stopping

@@ -37,7 +37,7 @@ MEMORY = ("Memory ran out", "smaller batch", "memory")
 
 
 @pytest.mark.parametrize(
-    ("error", "begins", "advice", "of"),
+    ("error", "begins", "advice", "expected_cause"),
     [
         *((error, *DISK) for error in FULL),
         *((raised(CheckpointError("state can't be written"), error), *DISK) for error in FULL),
@@ -58,11 +58,13 @@ MEMORY = ("Memory ran out", "smaller batch", "memory")
         ),
     ],
 )
-def test_failure_names_the_lost_resource(error: Exception, begins: str, advice: str, of: str) -> None:
-    cause, words = explain_failure(error)
-    assert str(words).startswith(begins)
-    assert advice in str(words)
-    assert cause == of
+def test_failure_names_the_lost_resource(
+    error: Exception, begins: str, advice: str, expected_cause: str
+) -> None:
+    cause, message = explain_failure(error)
+    assert str(message).startswith(begins)
+    assert advice in str(message)
+    assert cause == expected_cause
 
 
 def test_our_own_errors_speak_for_themselves_and_mistakes_have_no_words(tmp_path: Path) -> None:

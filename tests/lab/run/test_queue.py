@@ -93,7 +93,7 @@ def test_a_waiting_run_loads_no_torch(busy: IO[bytes]) -> None:
     process = psutil.Process(pid_of(RunFolder(runs.find(start()).path)))
 
     def loaded(name: str) -> bool:
-        return any(name in one.path for one in process.memory_maps())
+        return any(name in region.path for region in process.memory_maps())
 
     until(lambda: loaded("numpy"))
     assert not loaded("torch_cpu")

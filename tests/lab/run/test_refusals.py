@@ -33,12 +33,12 @@ from tests.support.training import CORPUS, SMALL
 TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine")
 
 
-def after(first: Callable[[], Any], then: Callable[[], Any]) -> Callable[[], Any]:
-    """`then`, where `first` was done."""
+def after(first: Callable[[], Any], second: Callable[[], Any]) -> Callable[[], Any]:
+    """`second`, where `first` was done."""
 
     def both() -> Any:
         first()
-        return then()
+        return second()
 
     return both
 

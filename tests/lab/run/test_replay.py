@@ -24,22 +24,26 @@ def test_a_story_tells_what_the_run_did(tmp_path: Path) -> None:
         "start", "progress", "progress", "progress", "report", "passed", "finished",
     ]  # fmt: skip
     for step in replay.steps:
-        kept, told = runs.snapshot("one", step), replay.snapshot(step)
-        assert (told.text, told.step, told.characters) == (kept.text, kept.step, kept.characters)
-        assert np.abs(told.hidden - kept.hidden).max() <= 1 / 127
-        assert told.log_probs == pytest.approx(kept.log_probs, abs=1e-2)
-        assert told.perplexity == pytest.approx(kept.perplexity, rel=1e-4)
+        original, replayed = runs.snapshot("one", step), replay.snapshot(step)
+        assert (replayed.text, replayed.step, replayed.characters) == (
+            original.text,
+            original.step,
+            original.characters,
+        )
+        assert np.abs(replayed.hidden - original.hidden).max() <= 1 / 127
+        assert replayed.log_probs == pytest.approx(original.log_probs, abs=1e-2)
+        assert replayed.perplexity == pytest.approx(original.perplexity, rel=1e-4)
     assert replay.snapshot().step == 30
 
 
 def test_many_events_are_thinned_and_the_last_one_stays() -> None:
     events = [{"event": "progress", "step": n, "characters": n, "pid": 7} for n in range(5000)]
     events += [{"event": "report", "step": n, "sample": "x"} for n in range(2)]
-    kept = run_replay.thinned(events)
-    progress = [e for e in kept if e["event"] == "progress"]
+    thin = run_replay.thin_events(events)
+    progress = [e for e in thin if e["event"] == "progress"]
     assert len(progress) == run_replay.CURVE_POINTS
     assert progress[-1] == {"event": "progress", "step": 4999, "characters": 4999}
-    assert [e.get("sample") for e in kept[-2:]] == [None, "x"]
+    assert [e.get("sample") for e in thin[-2:]] == [None, "x"]
 
 
 def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(

@@ -54,18 +54,18 @@ def test_a_text_is_its_owners_alone(home: Path) -> None:
 
 @pytest.mark.usefixtures("busy")
 def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
-    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TRAVELLER}]
-    ids = [runs.start(Description("own", TOY, **one)) for one in given]
+    texts_given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TRAVELLER}]
+    ids = [runs.start(Description("own", TOY, **text_given)) for text_given in texts_given]
     assert ids == ["own", "own-2"]
-    found = [runs.find(id) for id in ids]
-    assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 2
-    assert [run.description["corpus"] for run in found] == ["machine", ""]
-    texts = [RunFolder(run.path).text for run in found]
+    started = [runs.find(id) for id in ids]
+    assert [(run.name, run.state) for run in started] == [("own", "waiting")] * 2
+    assert [run.description["corpus"] for run in started] == ["machine", ""]
+    texts = [RunFolder(run.path).text for run in started]
     assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TRAVELLER]
-    (queued,) = events(RunFolder(found[0].path), "queued")
+    (queued,) = events(RunFolder(started[0].path), "queued")
     assert queued["time"] == pytest.approx(time.time(), abs=3600)
     if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it
-        pid = pid_of(RunFolder(found[0].path))
+        pid = pid_of(RunFolder(started[0].path))
         assert os.getsid(pid) == pid
 
 
@@ -110,30 +110,30 @@ def test_how_a_run_ended_is_told_by_its_last_event_and_what_was_asked(home: Path
 def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Path) -> None:
     """A text without a validation part goes through everything: start, follow, replay, keep, delete."""
     id = runs.start(Description("toy", TOY, corpus="machine", watch_text="machine", threads=1))
-    told: list[dict[str, Any]] = []
-    read, seen = 0, ["waiting"]
+    logged: list[dict[str, Any]] = []
+    read, states = 0, ["waiting"]
 
     def over() -> bool:
         nonlocal read
         run = runs.find(id)
-        if run.state != seen[-1]:
-            seen.append(run.state)
+        if run.state != states[-1]:
+            states.append(run.state)
         new, read = runs.tail_log(id, read)
-        runs.merge(told, new)
+        runs.merge(logged, new)
         return not run.alive
 
     until(over)
     run = wait_for_end(id)
     order = ["waiting", "starting", "running", "finished"]
-    assert seen == [state for state in order if state in seen]
+    assert states == [state for state in order if state in states]
     assert run.state == "finished", run.reason or (run.path / "log.txt").read_text("utf-8")
-    kinds = [e["event"] for e in told]
+    kinds = [e["event"] for e in logged]
     assert kinds[:3] == ["queued", "starting", "start"]
-    start = told[2]
+    start = logged[2]
     assert start["uniform"] == start["vocabulary"] == 8
     assert (start["unigram"], start["ngram"], start["validation_characters"]) == (None, None, 0)
     assert (start["total_steps"], start["total_characters"], start["resumed_at"]) == (400, 2800, 0)
-    reports = [e for e in told if e["event"] == "report"]
+    reports = [e for e in logged if e["event"] == "report"]
     assert reports[-1]["train_perplexity"] < 1.05
     assert run.report == reports[-1]
     assert (run.last["step"], run.last["eta"]) == (400, 0)
@@ -142,8 +142,8 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     assert (noise.step, learnt.step, learnt.text) == (0, 400, "machine")
     assert noise.perplexity[-1] > 5
     assert learnt.perplexity[-1] < 1.05
-    kept = runs.keep(id, "my-toy")
-    assert kept == tmp_path / "models" / "my-toy.safetensors"
+    copy = runs.keep(id, "my-toy")
+    assert copy == tmp_path / "models" / "my-toy.safetensors"
     model = checkpoint.load("my-toy")
     assert model.name == model.card["name"] == "my-toy"
     assert perplexity(model, text="machine").perplexity == pytest.approx(
@@ -186,10 +186,12 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     chance = random.Random(4)
     killed = 0
     while True:
-        told = folder.events.stat().st_size if folder.events.exists() else 0
+        log_bytes = folder.events.stat().st_size if folder.events.exists() else 0
         process = train(folder.path, SAVE_S=0.0, PROGRESS_S=0.01, MIN_SAVE_S=0.0)
         if chance.random() < 0.7:  # most get somewhere, the others die while they start
-            until(lambda p=process, told=told: p.exitcode is not None or progressed(folder, told))
+            until(
+                lambda p=process, log_bytes=log_bytes: p.exitcode is not None or progressed(folder, log_bytes)
+            )
         process.join(chance.uniform(0.0, 0.1) if killed < 5 else None)
         if process.exitcode is not None:
             break
@@ -254,11 +256,13 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
     folder = begin_run(home, replace(INTERRUPTIBLE, hidden_size=128, batch=8))
     folder.describe(description := replace(folder.description(), engine="numba", threads=None))
     with pytest.raises(ConfigError, match="numba"):
-        run_process._settle(folder, description, CORPUS)
+        run_process._settle_description(folder, description, CORPUS)
     trainer = Trainer(description.config, CORPUS, device="cpu")
     training_state.save(folder, trainer)
     # Whatever another trial would find, a run goes on with the engine with which it began.
-    assert run_process._settle(folder, description, CORPUS)[0] == replace(description, sha256=CORPUS.sha256)
+    assert run_process._settle_description(folder, description, CORPUS)[0] == replace(
+        description, sha256=CORPUS.sha256
+    )
     trainer.model.engine = description.engine
     trainer.step()
 

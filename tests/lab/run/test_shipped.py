@@ -125,7 +125,7 @@ def test_shipped_model_reads_its_example_better_than_counting_does(name: str) ->
 
 
 @pytest.fixture(scope="module")
-def known() -> dict[str, str]:
+def text_by_sha256() -> dict[str, str]:
     """The texts at hand: python-source where the library is the model's, fetched corpora, and files."""
     folder = os.environ.get("RNNVIZ_TEXTS")
     return card_check.texts(Path(folder) if folder else None)
@@ -133,12 +133,12 @@ def known() -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LIMITS)
-def test_every_figure_comes_out_again(name: str, known: dict[str, str]) -> None:
+def test_every_figure_comes_out_again(name: str, text_by_sha256: dict[str, str]) -> None:
     """RNNVIZ_TEXTS in the environment is a folder with texts that are neither here nor fetched."""
     info = checkpoint.read_info(checkpoint.find(name))
-    text = card_check.held_out(info.card, known)
-    for one in card_check.figures(info, text):
-        assert one.same, one
+    text = card_check.held_out(info.card, text_by_sha256)
+    for figure in card_check.figures(info, text):
+        assert figure.same, figure
     if text is None:
         pytest.skip(f"{info.card['title']} is not on this machine: only what the file says was checked")
 
@@ -157,9 +157,9 @@ def test_the_best_candidate_on_validation_text_was_chosen(name: str) -> None:
 
 def test_the_readme_says_what_the_cards_say() -> None:
     """Held-out perplexities, each with its n-gram model's."""
-    said = re.findall(r"`([\w-]+)` ([\d.]+) \(([\d.]+)\)", README)
-    assert len(said) == 5
-    for name, *figures in said:
+    rows = re.findall(r"`([\w-]+)` ([\d.]+) \(([\d.]+)\)", README)
+    assert len(rows) == 5
+    for name, *figures in rows:
         held_out = checkpoint.read_info(checkpoint.find(name)).card["held_out"]
         assert figures == [f"{held_out[key]:.2f}" for key in ("perplexity", "ngram")], name
 

@@ -22,15 +22,15 @@ def test_snapshot_equals_the_trace_within_half_precision(tmp_path: Path, cell: s
         (tmp_path / "7.safetensors").write_bytes(
             to_bytes(take_snapshot(expected, step=7, characters=99), half=half)
         )
-        found = read(tmp_path / "7.safetensors")
-        assert (found.text, found.step, found.characters) == (text, 7, 99)
-        np.testing.assert_allclose(found.hidden, expected.hidden, atol=least)
-        np.testing.assert_allclose(found.log_probs, expected.log_probs, atol=10 * least)
-        np.testing.assert_allclose(found.nll, expected.nll, rtol=1e-5)
-        np.testing.assert_allclose(found.perplexity, expected.perplexity, rtol=1e-5)
-        assert (found.cell is None) == (cell != "lstm")
-        assert found.symbols == ("<unk>", *model.vocabulary.characters)
-        assert found.log_probs.dtype == found.hidden.dtype == np.float32
+        snapshot = read(tmp_path / "7.safetensors")
+        assert (snapshot.text, snapshot.step, snapshot.characters) == (text, 7, 99)
+        np.testing.assert_allclose(snapshot.hidden, expected.hidden, atol=least)
+        np.testing.assert_allclose(snapshot.log_probs, expected.log_probs, atol=10 * least)
+        np.testing.assert_allclose(snapshot.nll, expected.nll, rtol=1e-5)
+        np.testing.assert_allclose(snapshot.perplexity, expected.perplexity, rtol=1e-5)
+        assert (snapshot.cell is None) == (cell != "lstm")
+        assert snapshot.symbols == ("<unk>", *model.vocabulary.characters)
+        assert snapshot.log_probs.dtype == snapshot.hidden.dtype == np.float32
 
 
 def test_snapshots_are_few_and_lie_on_a_log_scale_after_resuming_too(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_snapshots_are_few_and_lie_on_a_log_scale_after_resuming_too(tmp_path: P
             watching = Watching(folder)
         if watching.keeps(step):
             watching.look(read_now, step=step, characters=step, keep=True)
-    steps = folder.kept()
+    steps = folder.kept_steps()
     assert steps[:6] == [0, 1, 2, 3, 5, 7]
     assert len(steps) <= 32
     assert all(1.34 < b / a < 1.5 for a, b in pairwise(steps[4:]))

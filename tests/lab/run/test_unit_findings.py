@@ -30,8 +30,8 @@ REPORT = {"score": 0.88, "interval": [0.8, 0.95], "rivals": [RIVAL]}
 def test_a_card_of_the_first_kind_is_read_and_claims_no_memory() -> None:
     """Nobody knows what the last few characters told beside it."""
     card = {model_card.UNITS_KEY: {"command": "python -m rnnviz units --card", "findings": [GOOD]}}
-    (found,) = model_card.unit_findings(card)
-    assert (found.verdict, found.evidence, found.unit) == ("open", None, 1)
+    (finding,) = model_card.unit_findings(card)
+    assert (finding.verdict, finding.evidence, finding.unit) == ("open", None, 1)
     assert model_card.other_searches(card) == ()
     assert "not measured beside the last few characters" in responds(card)
     assert "remembers" not in responds(card)
@@ -66,8 +66,8 @@ def test_damaged_findings_are_none(damaged: object) -> None:
     assert responds(card) == model_card.search_command(card) == ""
     sound = {**GOOD, "evidence": WEIGHED}
     reported = {**GOOD, "evidence": {**WEIGHED, "report": REPORT}}
-    found = model_card.unit_findings({model_card.UNITS_KEY: {"findings": [GOOD, 3, sound, reported]}})
-    assert [one.lead for one in found] == pytest.approx([0.3, 0.3, 0.28])  # the last by its report
-    assert found[2].evidence.report.interval == (0.8, 0.95)
-    kept = json.loads(json.dumps({"findings": [one.to_json() for one in found]}))
-    assert model_card.unit_findings({model_card.UNITS_KEY: kept}) == found
+    findings = model_card.unit_findings({model_card.UNITS_KEY: {"findings": [GOOD, 3, sound, reported]}})
+    assert [finding.lead for finding in findings] == pytest.approx([0.3, 0.3, 0.28])  # the last by its report
+    assert findings[2].evidence.report.interval == (0.8, 0.95)
+    rewritten = json.loads(json.dumps({"findings": [finding.to_json() for finding in findings]}))
+    assert model_card.unit_findings({model_card.UNITS_KEY: rewritten}) == findings

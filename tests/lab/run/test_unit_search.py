@@ -24,12 +24,14 @@ PLANTED = corpora.from_text(quoted(150_000), "planted")
 UNREAD = PLANTED.split().validation + PLANTED.split().held_out
 
 
-def kept(text: corpora.Corpus, model: Any = None, *, together: bool = False, seconds: float = 60.0) -> Any:
+def search_card(
+    text: corpora.Corpus, model: Any = None, *, together: bool = False, seconds: float = 60.0
+) -> Any:
     """The card of a network, by default that whose units are known, as a run would leave it."""
-    said = unit_search.search_units(
+    entry = unit_search.search_units(
         model or built(), text, together=together, command="train it", seconds=seconds
     )
-    return {model_card.UNITS_KEY: said}
+    return {model_card.UNITS_KEY: entry}
 
 
 @pytest.mark.slow
@@ -45,17 +47,19 @@ def test_a_finished_run_keeps_the_units_that_were_planted(tmp_path: Path) -> Non
     for name, values in built().tensors.items():
         np.testing.assert_array_equal(weights[name], values)
     assert read_info(path).card[model_card.UNITS_KEY] == json.loads(json.dumps(card[model_card.UNITS_KEY]))
-    found = {one.target: one for one in model_card.unit_findings(card)}
-    assert {name: (one.layer, one.unit) for name, one in found.items()} == {
+    findings = {finding.target: finding for finding in model_card.unit_findings(card)}
+    assert {name: (finding.layer, finding.unit) for name, finding in findings.items()} == {
         "quotes": (0, LATCHES),
         "line-position": (0, COUNTS),
     }
-    assert all(one.verdict == "remembers" and one.quantity == "hidden" for one in found.values())
-    assert {one.target for one in model_card.other_searches(card)} == {"word-start"}
+    assert all(
+        finding.verdict == "remembers" and finding.quantity == "hidden" for finding in findings.values()
+    )
+    assert {finding.target for finding in model_card.other_searches(card)} == {"word-start"}
     assert model_card.unanswered(card) == {"brackets": "absent"}
     assert model_card.search_command(card) == "train --corpus b.txt"
     # Validation text alone would be too short, so that held-out text stands behind it.
-    assert MIN_VERDICT_CHARS < found["quotes"].characters == len(UNREAD) < len(PLANTED.text) * 0.16
+    assert MIN_VERDICT_CHARS < findings["quotes"].characters == len(UNREAD) < len(PLANTED.text) * 0.16
     assert card["units"]["text"]["sha256"] == corpora.sha256(UNREAD)
     assert f"on {len(UNREAD):,} validation and held-out characters" in responds(card)
     assert "No finding: brackets (the text has none)." in responds(card)
@@ -64,7 +68,7 @@ def test_a_finished_run_keeps_the_units_that_were_planted(tmp_path: Path) -> Non
 
 
 def test_trained_text_confirms_no_unit() -> None:
-    card = kept(PLANTED, together=True)
+    card = search_card(PLANTED, together=True)
     assert card["units"]["text"]["sha256"] == corpora.sha256(PLANTED.split().held_out)
     assert (model_card.searched_part(card), model_card.searched_text(card)) == ("held-out", "")
     assert set(model_card.unanswered(card).values()) == {"absent", "short"}  # 15,000 characters
@@ -75,10 +79,10 @@ def test_of_an_lstm_the_cell_state_is_looked_at_and_of_a_long_text_the_validatio
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(unit_search, "MAX_CHARS_READ", MIN_VERDICT_CHARS)
-    card = kept(corpora.from_text(quoted(410_000), "long"), tiny_torch("lstm"))
-    found = [*model_card.unit_findings(card), *model_card.other_searches(card)]
-    assert {one.quantity for one in found} == {"cell"}
-    assert {one.characters for one in found} == {MIN_VERDICT_CHARS}
+    card = search_card(corpora.from_text(quoted(410_000), "long"), tiny_torch("lstm"))
+    searches = [*model_card.unit_findings(card), *model_card.other_searches(card)]
+    assert {search.quantity for search in searches} == {"cell"}
+    assert {search.characters for search in searches} == {MIN_VERDICT_CHARS}
     assert model_card.searched_part(card) == "validation"
 
 
@@ -91,13 +95,13 @@ def test_of_an_lstm_the_cell_state_is_looked_at_and_of_a_long_text_the_validatio
     ],
 )
 def test_too_little_text_is_a_reason_at_once(text: str, expected: dict[str, str]) -> None:
-    card = kept(corpora.from_text(text, "short"), seconds=0.0)
+    card = search_card(corpora.from_text(text, "short"), seconds=0.0)
     assert model_card.unit_findings(card) == model_card.other_searches(card) == ()
     assert expected.items() <= model_card.unanswered(card).items()
 
 
 def test_a_search_that_takes_too_long_is_given_up() -> None:
-    card = kept(PLANTED, seconds=0.0)
+    card = search_card(PLANTED, seconds=0.0)
     assert model_card.unit_findings(card) == model_card.other_searches(card) == ()
     assert model_card.unanswered(card) == {
         "quotes": "costly", "line-position": "costly", "word-start": "costly", "brackets": "absent",

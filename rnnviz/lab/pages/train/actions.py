@@ -23,41 +23,41 @@ from rnnviz.ui.shell.error_messages import plain
 _TROUBLE = "train.trouble"  # a key of st.session_state: the error of the last click, for the next run
 
 
-def show(shown: SelectedRun, explore: Any) -> None:
+def show(selected: SelectedRun, explore: Any) -> None:
     """Draw the run's name, state and buttons; below them the findings on its units and the last click's
     error.
     """
-    run = shown.run
+    run = selected.run
     stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
-    stands = _("stopping …") if stopping else say.state(shown.state)
-    told = (
-        f"{say.ICONS[shown.state]} **{stands}**",
-        _("logged by another program") if run is not None and run.logged else say.kind(shown.config),
-        plain(str(shown.description.get("title") or ""), files.MAX_NAME_CHARS),
+    state = _("stopping …") if stopping else say.state(selected.state)
+    facts = (
+        f"{say.ICONS[selected.state]} **{state}**",
+        _("logged by another program") if run is not None and run.logged else say.kind(selected.config),
+        plain(str(selected.description.get("title") or ""), files.MAX_NAME_CHARS),
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
-        st.markdown(f"## {plain(run_name(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
+        st.markdown(f"## {plain(run_name(selected.id))}\n" + " · ".join(filter(None, facts)), width="stretch")
         if run is None:
-            _explore(explore, lambda: run_name(shown.id))
+            _explore(explore, lambda: run_name(selected.id))
         elif run.alive:
             _stop_button(run, stopping)
         else:
             _ended_buttons(run, explore)
-    if said := _unit_sentence(shown):
-        st.markdown(said)
+    if sentence := _unit_sentence(selected):
+        st.markdown(sentence)
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
         error_messages.show_error(error)
 
 
-def _unit_sentence(shown: SelectedRun) -> str:
+def _unit_sentence(selected: SelectedRun) -> str:
     """The sentence on the finished model's named units, or on the reason why it has none; "" before that."""
     try:
-        path = checkpoint.find(run_name(shown.id)) if shown.run is None else file_of(shown.run)
+        path = checkpoint.find(run_name(selected.id)) if selected.run is None else model_file(selected.run)
         card = checkpoint.read_info(path).card if path is not None else {}
     except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
         return ""
-    said = shown_units.followed_targets(card)
-    return said + " " + _("Explore opens on the first.") if said else shown_units.unnamed_targets(card)
+    targets = shown_units.followed_targets(card)
+    return targets + " " + _("Explore opens on the first.") if targets else shown_units.unnamed_targets(card)
 
 
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
@@ -88,7 +88,7 @@ def _stop_button(run: runs.Run, stopping: bool) -> None:
 
 
 def _ended_buttons(run: runs.Run, explore: Any) -> None:
-    if (model := file_of(run)) is not None:
+    if (model := model_file(run)) is not None:
         _explore(
             explore, partial(_saved_name, run), _("Saves the model under its name, and opens it for typing.")
         )
@@ -133,8 +133,8 @@ def _saved_name(run: runs.Run) -> str | None:
     """
     if (saved := _current_save(run)) is not None:
         return saved
-    taken = {info.path.stem for info in checkpoint.available()[0]}
-    free = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
+    taken_names = {info.path.stem for info in checkpoint.available()[0]}
+    free = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken_names)
     try:
         with st.spinner(_("Saving the model …")):
             runs.keep(run.id, free)
@@ -159,7 +159,7 @@ def _step(run: runs.Run) -> str:
     return str((run.last or {}).get("step", 0))
 
 
-def file_of(run: runs.Run) -> Path | None:
+def model_file(run: runs.Run) -> Path | None:
     """The file of the finished model, else of the best so far, else None."""
     folder = RunFolder(run.path)
     finished = sorted(folder.finished.glob(f"*{modelfile.SUFFIX}")) if run.state == "finished" else []

@@ -33,12 +33,12 @@ QUIET_S = 1.5  # seconds that a recipe must stay unchanged before its speed is m
 class Forecast:
     """The forecast of a run.
 
-    found  the estimate of parameters and memory, or a refusal
-    speed  characters a second, or None before it is measured
-    job    the job that measures the speed now, or None
+    run_estimate  the estimate of parameters and memory, or a refusal
+    speed         characters a second, or None before it is measured
+    job           the job that measures the speed now, or None
     """
 
-    found: estimate.Estimate
+    run_estimate: estimate.Estimate
     speed: float | None
     job: Job | None
 
@@ -46,13 +46,13 @@ class Forecast:
 def make_forecast(text: TrainingText, recipe: Recipe, *, measure: bool) -> Forecast:
     """The forecast so far; `measure`: whether to measure the speed if it is unknown."""
     config, key = recipe.config, Key("speed", rest=speed_key(recipe.config, text.symbols))
-    fast = store.shared().get(key)
-    found = estimate.estimate(config, text.symbols, text.corpus.characters)
-    if fast or found.refusal or not measure or text.toy:
-        return Forecast(found, fast, None)
+    speed = store.shared().get(key)
+    run_estimate = estimate.estimate(config, text.symbols, text.corpus.characters)
+    if speed or run_estimate.refusal or not measure or text.toy:
+        return Forecast(run_estimate, speed, None)
     work = partial(_measure, config, text.symbols)
     trial = ask(key, "the trial of a recipe's speed", work, patience=0, shared=True, kind="trial")
-    return Forecast(found, trial.value, trial.job if trial.waits else None)
+    return Forecast(run_estimate, trial.value, trial.job if trial.waits else None)
 
 
 def speed_key(config: TrainConfig, symbols: int) -> Hashable:
@@ -82,29 +82,29 @@ def _measure(config: TrainConfig, symbols: int, progress: Progress) -> float:
 
 def show(text: TrainingText, recipe: Recipe, forecast: Forecast) -> None:
     """Draw the forecast in one line, refreshed while the speed is being measured."""
-    every = 0.5 if forecast.job is not None else None
-    st.fragment(_line, run_every=every, key="train-forecast")(text, recipe, forecast)
+    interval_s = 0.5 if forecast.job is not None else None
+    st.fragment(_line, run_every=interval_s, key="train-forecast")(text, recipe, forecast)
 
 
 def _line(text: TrainingText, recipe: Recipe, forecast: Forecast) -> None:
-    found, fast, config = forecast.found, forecast.speed, recipe.config
+    run_estimate, speed, config = forecast.run_estimate, forecast.speed, recipe.config
     parts = [
         say.kind(config.to_json()),
-        _("{n} parameters").format(n=f"{found.parameters:,}"),
-        _("about {size} of memory").format(size=rough_size(found.bytes)),
+        _("{n} parameters").format(n=f"{run_estimate.parameters:,}"),
+        _("about {size} of memory").format(size=rough_size(run_estimate.bytes)),
     ]
-    if fast is not None:
-        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
+    if speed is not None:
+        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{speed:.2g}'):,.0f}"))
     elif forecast.job is not None:
         parts.append(_waiting(forecast.job))
     if recipe.minutes is not None:
         parts.append(_("{m} min").format(m=f"{recipe.minutes:,g}"))
-        if fast is not None:
-            passes = fast * recipe.minutes * 60 / max(1, text.parts[0])
+        if speed is not None:
+            passes = speed * recipe.minutes * 60 / max(1, text.parts[0])
             read = f"{passes:.2g}" if passes < 9.95 else f"{passes:.0f}"
             parts.append(_("reads the text {n} times").format(n=read))
-    elif fast is not None:
-        parts.append(_("about {time}").format(time=duration(config.characters / fast)))
+    elif speed is not None:
+        parts.append(_("about {time}").format(time=duration(config.characters / speed)))
     elif text.toy:
         parts.append(_("a few seconds"))
     if recipe.changed:

@@ -18,35 +18,35 @@ REPLAY = "\u2060"  # an invisible character that makes a replay's label differ f
 
 
 def choose_run() -> str | None:
-    """The id of the run to show: the picked one, else `usual`; None before the first run."""
-    found, held = runs.listed(), RUN.get()
-    names = {id: run_name(id) for id in (*(run.id for run in found), *replays())}
-    return RUN.resolve(names, held if held in names else default_run(found), why=_missing)
+    """The id of the run to show: the picked one, else `default_run`; None before the first run."""
+    listed_runs, chosen = runs.listed(), RUN.get()
+    names = {id: run_name(id) for id in (*(run.id for run in listed_runs), *replays())}
+    return RUN.resolve(names, chosen if chosen in names else default_run(listed_runs), why=_missing)
 
 
 def _missing(id: str) -> str:
-    said = _("There is no run called **{asked}** here; it may have been deleted.")
-    return said.format(asked=plain(run_name(id), 100))
+    sentence = _("There is no run called **{asked}** here; it may have been deleted.")
+    return sentence.format(asked=plain(run_name(id), 100))
 
 
-def default_run(found: list[runs.Run]) -> str | None:
+def default_run(listed_runs: list[runs.Run]) -> str | None:
     """The default choice: a run that trains, else the newest with events, else the newest.
     A replay is never the default.
     """
-    training = [run.id for run in found if run.state in ("running", "starting")]
-    watchable = [run.id for run in found if run.last is not None]
-    return next(iter([*training, *watchable, *(run.id for run in found)]), None)
+    training = [run.id for run in listed_runs if run.state in ("running", "starting")]
+    watchable = [run.id for run in listed_runs if run.last is not None]
+    return next(iter([*training, *watchable, *(run.id for run in listed_runs)]), None)
 
 
 @st.fragment(run_every=POLL_S, key="train-listing")
 def show(chosen: str | None) -> None:
-    """Draw the list, refreshed every EVERY seconds. A choice other than `chosen` reruns the page."""
-    found = runs.listed()
-    over = [run for run in found if not run.alive]
-    hidden = [] if st.session_state.get("train-all") else over[LISTED_RUNS:]
-    by_id: dict[str, runs.Run | None] = {run.id: run for run in found if run not in hidden}
+    """Draw the list, refreshed every POLL_S seconds. A choice other than `chosen` reruns the page."""
+    listed_runs = runs.listed()
+    ended = [run for run in listed_runs if not run.alive]
+    hidden = [] if st.session_state.get("train-all") else ended[LISTED_RUNS:]
+    by_id: dict[str, runs.Run | None] = {run.id: run for run in listed_runs if run not in hidden}
     if (current := RUN.get()) is not None:
-        by_id.setdefault(current, next((run for run in found if run.id == current), None))
+        by_id.setdefault(current, next((run for run in listed_runs if run.id == current), None))
     st.markdown("**" + _("Runs") + "**")
     if by_id:
         names = {id: label(id) for id in by_id}
@@ -61,9 +61,9 @@ def show(chosen: str | None) -> None:
         )
     else:
         st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
-    if len(over) > LISTED_RUNS:
-        st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
-    if found:
+    if len(ended) > LISTED_RUNS:
+        st.toggle(_("All {n} runs").format(n=len(listed_runs)), key="train-all")
+    if listed_runs:
         limit()
     if current != chosen:
         st.rerun()

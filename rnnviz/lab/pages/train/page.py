@@ -43,12 +43,12 @@ def page(slot: Any, explore: Any) -> None:
     # In a container: elements that open and close in it don't shift the view, which Streamlit would remount.
     with st.container(), working("train"):
         text = new()
-    if chosen is not None and (shown := find(chosen)) is not None:
+    if chosen is not None and (selected := find(chosen)) is not None:
         st.divider()
         with st.container():
-            actions.show(shown, explore)
-        run_view.show(shown, started=start_number(chosen))
-    elif text is not None and text.toy and not text.own:
+            actions.show(selected, explore)
+        run_view.show(selected, started=start_number(chosen))
+    elif text is not None and text.toy and not text.from_reader:
         with st.container(key="train-toy"):
             st.divider()
             word = text.corpus.text
@@ -62,22 +62,22 @@ def page(slot: Any, explore: Any) -> None:
 
 def new() -> TrainingText | None:
     """Draw the choice of a text and a recipe, and Start. Returns the text; None if there is none yet."""
-    which, how = st.columns([5, 6], vertical_alignment="top", gap="medium")
-    with which:
+    text_column, recipe_column = st.columns([5, 6], vertical_alignment="top", gap="medium")
+    with text_column:
         text = training_text.choose()
-    with how:
+    with recipe_column:
         key = settings.preset(text)
     if text is None:
         st.caption(_("Choose a text, then press Start."))
         return None
     settings.resolve_fields(text, key)
-    sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
-    with sentence:
+    sentence_column, start_column = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
+    with sentence_column:
         settings.watch_text_field()
-    line, more = st.columns([8, 3], vertical_alignment="center", gap="medium")
-    place = line.container()
-    with more:
-        opened = _opened()
+    line_column, pills_column = st.columns([8, 3], vertical_alignment="center", gap="medium")
+    place = line_column.container()
+    with pills_column:
+        opened = _choose_section()
     if opened is not None:
         with st.container(border=True, key=f"train-more-{opened}"):
             if opened == "settings":
@@ -85,8 +85,8 @@ def new() -> TrainingText | None:
             else:
                 training_text.facts(text)
     with place:
-        recipe = _possible(text, key)
-    pressed = go.button(
+        recipe = _recipe_or_reason(text, key)
+    pressed = start_column.button(
         _("Start"),
         type="primary",
         icon=":material/play_arrow:",
@@ -100,7 +100,7 @@ def new() -> TrainingText | None:
     return text
 
 
-def _possible(text: TrainingText, key: str) -> Recipe | None:
+def _recipe_or_reason(text: TrainingText, key: str) -> Recipe | None:
     """Draw the recipe's forecast and return the recipe; if it can't be started, draw the reason and return
     None.
     """
@@ -108,20 +108,20 @@ def _possible(text: TrainingText, key: str) -> Recipe | None:
         engines.require_torch()
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
-        seen = forecast.make_forecast(text, recipe, measure=not busy)
-        if seen.found.refusal is not None:
-            raise seen.found.refusal
+        run_forecast = forecast.make_forecast(text, recipe, measure=not busy)
+        if run_forecast.run_estimate.refusal is not None:
+            raise run_forecast.run_estimate.refusal
     except TorchMissingError as error:
         st.info(describe(error), icon=":material/download:")
         return None
     except RnnvizError as error:
         st.error(describe(error), icon=":material/block:")
         return None
-    forecast.show(text, recipe, seen)
+    forecast.show(text, recipe, run_forecast)
     return recipe
 
 
-def _opened() -> str | None:
+def _choose_section() -> str | None:
     parts = {"settings": ":material/tune: " + _("Settings"), "text": ":material/article: " + _("The text")}
     return st.pills(
         _("Show"),
@@ -144,8 +144,8 @@ def start(text: TrainingText, recipe: Recipe) -> None:
     description = runs.Description(
         recipe.name,
         recipe.config,
-        corpus="" if text.toy or text.own else corpus.name,
-        text=twice(corpus.text) if text.toy else corpus.text if text.own else None,
+        corpus="" if text.toy or text.from_reader else corpus.name,
+        text=twice(corpus.text) if text.toy else corpus.text if text.from_reader else None,
         title=corpus.title,
         language=corpus.language,
         watch_text=recipe.watch_text,

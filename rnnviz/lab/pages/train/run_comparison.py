@@ -24,11 +24,11 @@ from rnnviz.ui.shell.fields import Field
 PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 
 
-def show(found: Sequence[runs.Run], shown: str | None) -> None:
+def show(listed_runs: Sequence[runs.Run], selected_id: str | None) -> None:
     """Draw the choice among comparable runs, their curves, and the table. `shown` is the id of the run in
     view.
     """
-    by_id = {run.id: run for run in comparable(found, shown)}
+    by_id = {run.id: run for run in comparable(listed_runs, selected_id)}
     if len(by_id) < 2:
         st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
         return
@@ -49,7 +49,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     )
     if finding := lowest_sentence(curves):
         st.caption(finding)
-    if all(np.isfinite(one.validation).any() for one in curves.values()):
+    if all(np.isfinite(curve.validation).any() for curve in curves.values()):
         st.caption(_("Validation perplexity: lower is better. It compares runs on the same text only."))
     else:
         st.caption(_("Training perplexity where a run has no validation text: lower is better."))
@@ -62,9 +62,9 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
 def lowest_sentence(curves: Mapping[str, training.Curves]) -> str:
     """The sentence on the run with the lowest validation perplexity; "" for fewer than two such curves."""
     reached = {
-        id: float(np.nanmin(one.validation))
-        for id, one in curves.items()
-        if np.isfinite(one.validation).any()
+        id: float(np.nanmin(curve.validation))
+        for id, curve in curves.items()
+        if np.isfinite(curve.validation).any()
     }
     if len(reached) < 2:
         return ""
@@ -72,13 +72,17 @@ def lowest_sentence(curves: Mapping[str, training.Curves]) -> str:
     return _("{run} has reached the lowest perplexity, {p}.").format(run=id, p=rounded(reached[id]))
 
 
-def comparable(found: Sequence[runs.Run], shown: str | None) -> list[runs.Run]:
+def comparable(listed_runs: Sequence[runs.Run], selected_id: str | None) -> list[runs.Run]:
     """The runs with events that share their text and unit of counting with the run `shown`, else with the
     newest.
     """
-    told = [run for run in found if run.last is not None or run.report is not None]
-    own = next((run for run in told if run.id == shown), told[0] if told else None)
-    return [run for run in told if own is not None and _measured_on(run) == _measured_on(own)]
+    measured_runs = [run for run in listed_runs if run.last is not None or run.report is not None]
+    reference = next(
+        (run for run in measured_runs if run.id == selected_id), measured_runs[0] if measured_runs else None
+    )
+    return [
+        run for run in measured_runs if reference is not None and _measured_on(run) == _measured_on(reference)
+    ]
 
 
 def _measured_on(run: runs.Run) -> tuple[str, bool]:

@@ -55,8 +55,8 @@ _component = Component("training")
 
 def show(run: SelectedRun, *, started: int = 0) -> None:
     """Draw a run's picture. `started` is a new number at each start, which makes it play; 0 before."""
-    every = POLL_S if run.alive else None
-    st.fragment(_render, run_every=every, key="train-stage")(run.id, run.state, started)
+    interval_s = POLL_S if run.alive else None
+    st.fragment(_render, run_every=interval_s, key="train-stage")(run.id, run.state, started)
 
 
 def _render(id: str, state: str, started: int) -> None:
@@ -144,8 +144,8 @@ class RunPicture:
         if newest is not None:
             frames.add("now", newest)
         if ask.get("run") == run.id:
-            held = ask.get("held")
-            held_steps = held if isinstance(held, list) else []
+            browser_steps = ask.get("held")
+            held_steps = browser_steps if isinstance(browser_steps, list) else []
             missing_steps = [step for step in steps if step not in held_steps]
             for step in missing_steps:
                 if (snapshot := _snapshot(run, step)) is not None:
@@ -257,10 +257,10 @@ class RunPicture:
         if state == "starting" or (state == "running" and read is None):
             return _("Starting: it reads the text and counts its sequences …")
         unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
-        far = unit.format(read=say.millions(read or 0))
+        progress = unit.format(read=say.millions(read or 0))
         if state in ("finished", "shipped"):
             took = duration(seconds) if seconds is not None else ""
-            done = _("Trained for {time}: {far}").format(time=took, far=far)
+            done = _("Trained for {time}: {far}").format(time=took, far=progress)
             held_out = say.number(self.monitor.last("finished").get("held_out"))
             if held_out is None:
                 return done
@@ -268,14 +268,16 @@ class RunPicture:
         if read is not None and total:
             both = _("{read} of {total}").format(read=say.millions(read), total=say.millions(total))
             percent = f"{min(100.0, 100 * read / total):.0f}"
-            far = _("{percent} % · {far}").format(percent=percent, far=unit.format(read=both))
+            progress = _("{percent} % · {far}").format(percent=percent, far=unit.format(read=both))
         if state == "running":
             if self.monitor.events[-1]["event"] == "measuring":
                 return _("Trained. Measuring it on text it never read, up to a minute …")
-            return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))
+            return (
+                progress if eta is None else _("{far} · {time} left").format(far=progress, time=duration(eta))
+            )
         words = say.state(state).capitalize()
         if read is not None:
-            words = _("{state} at {far}").format(state=words, far=far)
+            words = _("{state} at {far}").format(state=words, far=progress)
         cause = self.monitor.last("failed" if state == "failed" else "stopped").get("cause")
         message = translate_error(run.error) if run is not None and run.error else ""
         reason = say.reason(state, cause) or message

@@ -170,7 +170,7 @@ def reason(state: str, cause: object) -> str:
             "Its process ended without a message, as when memory runs out. What was saved last is kept: "
             "Resume continues from there."
         )
-    known = {
+    reasons = {
         "disk": _("The disk is full. What was saved last is kept: free some space, then press Resume."),
         "memory": _(
             "Memory ran out. What was saved last is kept: close other programs and press Resume. Or start a "
@@ -178,7 +178,7 @@ def reason(state: str, cause: object) -> str:
         ),
         "gpu": _("The GPU was lost. What was saved last is kept: press Resume when it works again."),
     }
-    return known.get(str(cause), "")
+    return reasons.get(str(cause), "")
 
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:

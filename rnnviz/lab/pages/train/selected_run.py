@@ -76,8 +76,8 @@ def find(id: str) -> SelectedRun | None:
     try:
         if id.startswith(SHIPPED):
             path = replays()[id]
-            kept = _read(path, path.stat().st_mtime_ns)
-            return SelectedRun(id, kept.description, replay=kept)
+            shipped = _read(path, path.stat().st_mtime_ns)
+            return SelectedRun(id, shipped.description, replay=shipped)
         run = runs.find(id)
     except (TrainingError, OSError, KeyError):
         return None
@@ -106,12 +106,12 @@ def choose_replay() -> None:
     """Draw the choice of a replay and the button that plays it; nothing without replays."""
     if not (ids := list(replays())):
         return
-    known = titles(checkpoint.available()[0])
-    which, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
-    with which:
+    title_by_name = titles(checkpoint.available()[0])
+    model_column, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
+    with model_column:
         id = REPLAY.choose(
             _("How shipped models learnt"),
-            {id: known.get(run_name(id), run_name(id)) for id in ids},
+            {id: title_by_name.get(run_name(id), run_name(id)) for id in ids},
             ids[0],
             draw=st.selectbox,
             help=_("Its training, from random weights to the model that comes with the app."),

@@ -124,7 +124,7 @@ def default_watch_text(text: TrainingText) -> str:
     corpus = text.corpus
     if text.toy:
         return corpus.text[:MAX_WATCH_CHARS]
-    if not text.own and corpus.name in WATCH_TEXTS:
+    if not text.from_reader and corpus.name in WATCH_TEXTS:
         return WATCH_TEXTS[corpus.name]
     after, end = text.parts[0], sum(text.parts[:2])
     piece = corpus.text[after : min(end, after + 200)]
@@ -212,10 +212,12 @@ def recipe(text: TrainingText, key: str) -> Recipe:
     """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(key, text.corpus.characters, cores())
     values = {name: FIELDS[name].get() for name in RECIPE} | _idle()
-    given = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
-    changed = given != (minutes or None) or any(v != getattr(config, name) for name, v in values.items())
-    values["characters"] = 0 if given else FIELDS["characters"].get()
+    minutes_limit = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
+    changed = minutes_limit != (minutes or None) or any(
+        v != getattr(config, name) for name, v in values.items()
+    )
+    values["characters"] = 0 if minutes_limit else FIELDS["characters"].get()
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, given, FIELDS["watch_text"].get(), name, changed)
+    return Recipe(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)

@@ -40,14 +40,14 @@ _UPLOAD = "train.own"  # a key of st.session_state: the reader's file, decoded; 
 class TrainingText:
     """A text to train on.
 
-    own      whether it is the reader's own
-    symbols  the vocabulary size V of a model that is trained on it
-    parts    characters of the training, validation and held-out parts
-    rare     characters of the training part that are so rare that they are read as <unk>
+    from_reader  whether it is the reader's own
+    symbols      the vocabulary size V of a model that is trained on it
+    parts        characters of the training, validation and held-out parts
+    rare         characters of the training part that are so rare that they are read as <unk>
     """
 
     corpus: Corpus
-    own: bool
+    from_reader: bool
     symbols: int
     parts: tuple[int, int, int]
     rare: int = 0
@@ -84,7 +84,7 @@ def choose() -> TrainingText | None:
                 return _pasted()
             if picked == TOY != toy:
                 return _split_text(
-                    corpora.from_text(word, toy, title=f"“{word}”", language=language()), own=False
+                    corpora.from_text(word, toy, title=f"“{word}”", language=language()), from_reader=False
                 )
             return _fetched(about[picked])
         except RnnvizError as error:
@@ -120,8 +120,8 @@ def _uploaded() -> TrainingText | None:
         state[_UPLOAD] = file.file_id, source.name, "".join(open_text(source))
     if _UPLOAD not in state:
         if state.get(key) is not None:  # the browser's field still lists the file, as after a restart
-            said = _("The app was restarted, so your files are no longer here. Upload them again.")
-            st.warning(said, icon=":material/upload_file:")
+            message = _("The app was restarted, so your files are no longer here. Upload them again.")
+            st.warning(message, icon=":material/upload_file:")
         return None
     _id, name, text = state[_UPLOAD]
     if file is None:
@@ -140,26 +140,28 @@ def _pasted() -> TrainingText | None:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _corpus_text(name: str) -> TrainingText:
-    return _split_text(corpora.read(name), own=False)
+    return _split_text(corpora.read(name), from_reader=False)
 
 
 @st.cache_data(max_entries=2, show_spinner=False, scope="session")
 def _reader_text(text: str, title: str) -> TrainingText:
-    return _split_text(corpora.from_text(text, file_name(title.rsplit(".", 1)[0]), title=title), own=True)
+    return _split_text(
+        corpora.from_text(text, file_name(title.rsplit(".", 1)[0]), title=title), from_reader=True
+    )
 
 
-def _split_text(corpus: Corpus, *, own: bool) -> TrainingText:
+def _split_text(corpus: Corpus, *, from_reader: bool) -> TrainingText:
     split = corpus.split()
     counts, rarest = Counter(split.train), usual_min_count(len(split.train))
     rare = sum(n < rarest for n in counts.values())
     parts = len(split.train), len(split.validation), len(split.held_out)
-    return TrainingText(corpus, own, 1 + len(counts) - rare, parts, rare)
+    return TrainingText(corpus, from_reader, 1 + len(counts) - rare, parts, rare)
 
 
 def file_name(title: str) -> str:
     """A title as a valid file name, at most 40 characters of [a-z0-9_-]."""
-    kept = re.sub(r"[^A-Za-z0-9_-]+", "-", title)
-    return re.sub(r"--+", "-", kept).strip("-_")[:40].lower() or "own-text"
+    safe = re.sub(r"[^A-Za-z0-9_-]+", "-", title)
+    return re.sub(r"--+", "-", safe).strip("-_")[:40].lower() or "own-text"
 
 
 def facts(text: TrainingText) -> None:
@@ -172,23 +174,23 @@ def facts(text: TrainingText) -> None:
     )
     train, validation, held_out = text.parts
     if not text.toy:
-        said = _(
+        sentence = _(
             "Split in order. Training text: **{train}** characters. Validation text: **{validation}**, "
             "measured while it learns. Held-out text: **{held_out}**, measured once at the end."
         ).format(train=f"{train:,}", validation=f"{validation:,}", held_out=f"{held_out:,}")
     elif twice(corpus.text) != corpus.text:
-        said = _(
+        sentence = _(
             "Too short to be split: it is all training text, and nothing is held out. The network reads "
             "it twice in a row, and so learns what follows its end."
         )
     else:
-        said = _("Too short to be split: it is all training text, and nothing is held out.")
+        sentence = _("Too short to be split: it is all training text, and nothing is held out.")
     if text.rare:
-        said += " " + _(
+        sentence += " " + _(
             "{count} characters occur only once in the training text: the network reads them as one unknown "
             "character, and never writes them."
         ).format(count=f"{text.rare:,}")
-    st.caption(said)
+    st.caption(sentence)
     beginning = corpus.text[:300].replace("\t", "    ")
     if corpus.characters <= 40:
         beginning = "".join(map(visible, beginning))

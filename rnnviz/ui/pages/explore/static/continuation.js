@@ -160,15 +160,18 @@ export class Continuation {
     if (inside) this.view.editor.focus();
   }
 
+  /** End a replay before the reader's key or click is done; its own button's click does so itself. @param {Event} event */
+  endReplay(event) {
+    if (this.replaying && !event.composedPath().includes(this.again)) this.stop();
+  }
+
   /** End the writing and close the panel. */
   stop() {
     if (this.panel.matches(":focus-within")) this.branch.focus();
     const { queue, replaying } = this;
     this.queue = "";
-    const { text } = this.view.editor;
-    const written = this.replayed.slice(0, this.replayed.length - queue.length);
     // A stopped replay restores the whole text, unless another text has come in its place.
-    if (replaying && queue && (text === written || (written && text.startsWith(written)))) this.insert(queue);
+    if (replaying && queue && this.view.editor.text + queue === this.replayed) this.insert(queue);
     this.replaying = false;
     put(this.again, this.phrase("replay"));
     this.askedCount = 0;
