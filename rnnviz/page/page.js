@@ -103,7 +103,7 @@ class Page {
       this.touched = true; // the typing stops, or doesn't begin
       this.view.writing?.endReplay(event);
     };
-    for (const kind of ["pointerdown", "keydown", "beforeinput"]) window.addEventListener(kind, touch, true);
+    for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, touch, true);
     window.addEventListener("dragover", (event) => event.preventDefault());
     window.addEventListener("drop", (event) => {
       event.preventDefault();
