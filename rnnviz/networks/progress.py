@@ -38,12 +38,12 @@ class Share:
 Progress = Callable[[Share], object]
 """Called with the share that is done; may raise, which ends the work."""
 
-INTERVAL = 0.1
+REPORT_INTERVAL_S = 0.1
 """Seconds between two reports of progress."""
 
 
 class Reporter:
-    """Passes on the progress of one piece of work, at most once each INTERVAL; None: nobody listens.
+    """Passes on the progress of one piece of work, at most once each REPORT_INTERVAL_S; None: nobody listens.
 
     So a loop may report at every turn, however short its turns are.
 
@@ -60,7 +60,7 @@ class Reporter:
     def __call__(self, fraction: float, characters: int = 0, perplexity: float | None = None) -> None:
         """Pass this share on, unless the last report was a moment ago."""
         now = time.perf_counter()
-        if self._progress is not None and now - self._last_time >= INTERVAL:
+        if self._progress is not None and now - self._last_time >= REPORT_INTERVAL_S:
             self._last_time = now
             self._progress(Share(min(1.0, fraction), characters, perplexity))
 

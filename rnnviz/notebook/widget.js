@@ -36,13 +36,13 @@ const bytes = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLe
 function plotlyOf(model) {
   return new Promise((resolve) => {
     /** @param {{ kind: string }} message @param {DataView[]} buffers */
-    const hear = ({ kind }, buffers) => {
+    const onMessage = ({ kind }, buffers) => {
       if (kind !== "plotly") return;
-      model.off("msg:custom", hear);
+      model.off("msg:custom", onMessage);
       const script = new Blob([/** @type {BlobPart} */ (bytes(buffers[0]))], { type: "text/javascript" });
       resolve(script.size ? URL.createObjectURL(script) : "");
     };
-    model.on("msg:custom", hear);
+    model.on("msg:custom", onMessage);
     model.send({ kind: "plotly" });
   });
 }
@@ -58,10 +58,10 @@ export function widget(styles, markup) {
     const view = mount(host, View, look, () => plotlyOf(model));
     view.link.send = (ask) => model.send({ kind: "ask", ask });
     /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
-    const hear = ({ kind, client }, buffers) => {
+    const onMessage = ({ kind, client }, buffers) => {
       if (kind === "answer" && client === view.link.client) view.takeAnswer(bytes(buffers[0]));
     };
-    model.on("msg:custom", hear);
+    model.on("msg:custom", onMessage);
     const themes = new MutationObserver(() => again(view));
     themes.observe(document.body, { attributeFilter: THEME });
     // JupyterLab hides all cells while it changes its theme, and a hidden letter has no box: measure again once shown.
@@ -71,7 +71,7 @@ export function widget(styles, markup) {
     visibility.observe(host);
     view.link.ask();
     return () => {
-      model.off("msg:custom", hear);
+      model.off("msg:custom", onMessage);
       themes.disconnect();
       visibility.disconnect();
       view.close();

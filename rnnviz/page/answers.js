@@ -20,7 +20,7 @@ export class Answers {
   /** @type {Float32Array} the n-gram model's costs, in nats */
   counted = new Float32Array();
   /** @type {Selection | null} what the last answer showed */
-  sent = null;
+  lastSelection = null;
   /** @type {{ name: string, rows: number[][] }} */
   shaped = { name: "", rows: [] };
 
@@ -68,8 +68,12 @@ export class Answers {
     if (this.counts) this.extendCounts(this.counts, ids, unchanged);
     const selection = this.select(ask, ids.length);
     const { length, start, stop, quantity, layer, order, unit } = selection;
-    const viewRows = findBrowserRows(ask.base && ask.base === base ? this.sent : null, selection, unchanged);
-    this.sent = selection;
+    const viewRows = findBrowserRows(
+      ask.base && ask.base === base ? this.lastSelection : null,
+      selection,
+      unchanged,
+    );
+    this.lastSelection = selection;
     const shape = {
       temperature: ask.temperature ?? fixed.temperature,
       top_k: ask.top_k ?? null,

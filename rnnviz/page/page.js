@@ -23,12 +23,12 @@ export function start(parts, page) {
   const library = async () => URL.createObjectURL(new Blob([await plotly()], { type: "text/javascript" }));
   const view = mount(host, Alone, { styles, markup }, library);
   const { link } = view;
-  const hear = (/** @type {PageAnswer} */ data) => {
+  const showAnswer = (/** @type {PageAnswer} */ data) => {
     link.long = false;
     bar.hidden = true;
     view.takeAnswer(/** @type {any} */ (data));
   };
-  const reader = new Reader(answers(model, arrays), hear, (done, length) => {
+  const reader = new Reader(answers(model, arrays), showAnswer, (done, length) => {
     link.long = true; // a newer text may replace this one
     link.wait();
     bar.hidden = false;

@@ -23,12 +23,12 @@ export class Reader {
   busy = false;
 
   /**
-   * @param {Answers} answers @param {(answer: PageAnswer) => void} hear
+   * @param {Answers} answers @param {(answer: PageAnswer) => void} onAnswer
    * @param {(done: number, length: number) => void} progress called while a long text is read
    */
-  constructor(answers, hear, progress) {
+  constructor(answers, onAnswer, progress) {
     this.answers = answers;
-    this.hear = hear;
+    this.onAnswer = onAnswer;
     this.progress = progress;
   }
 
@@ -53,6 +53,6 @@ export class Reader {
       since = performance.now();
     }
     this.pendingAsk = null;
-    this.hear(this.answers.makeAnswer(ask, about)); // last, as the view may ask again inside this call
+    this.onAnswer(this.answers.makeAnswer(ask, about)); // last, as the view may ask again inside this call
   }
 }

@@ -11,6 +11,7 @@ from rnnviz.lecture import symbols
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import PICK, SEEN
 from tests.support.browser import inaccessible
+from tests.support.driving import box_of
 from tests.support.lecturing import NEXT_FRAME, Lectern
 
 STEPS = [step for scene in scenes() for step in scene.steps]
@@ -73,10 +74,8 @@ def test_picture_reflows_when_enlarged_or_on_phone(lectern: Lectern, size: tuple
             lectern.root.locator(part).scroll_into_view_if_needed()
             expect(lectern.root.locator(part)).to_be_in_viewport()
         for control in lectern.root.locator(".kit-controls > *:visible").all():
-            box = control.bounding_box()
-            assert box
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= size[0] + 1, name
+            box = box_of(control)
+            assert 0 <= box["x"] <= size[0] + 1 - box["width"], name
 
 
 # A key, and the scene and the step, counted from 0, that it leads to.

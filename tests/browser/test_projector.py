@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from tests.browser.conftest import Live
 from tests.support.driving import box_of
 
 SCREENS: list[ViewportSize] = [
@@ -16,18 +17,13 @@ CUT = "(e) => e.scrollWidth > e.clientWidth + 1"
 ON = re.compile("present=1")
 
 
-def open_at(page: Page, url: str, size: ViewportSize) -> None:
-    page.set_viewport_size(size)
-    page.goto(url)
-    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", re.compile("[1-9]"))
-
-
 @pytest.mark.parametrize("size", SCREENS, ids=lambda size: str(size["width"]))
 @pytest.mark.parametrize("present", ["", "&present=1"])
 def test_titles_are_whole_and_pairs_match_legend(
     page: Page, app_url: str, size: ViewportSize, present: str
 ) -> None:
-    open_at(page, f"{app_url}/?model=holmes-lstm{present}", size)
+    page.set_viewport_size(size)
+    Live(page, f"{app_url}/?model=holmes-lstm{present}")
     page.locator(".rv-all").click()  # "8 units that change least often" is longer than "all 384 units"
     page.locator(".rv-memoryless").check(force=True)
     expect(page.locator(".rnnviz.rv-comparing")).to_be_visible()
@@ -52,11 +48,10 @@ def test_titles_are_whole_and_pairs_match_legend(
 
 
 def test_escape_undoes_steps_before_ending_presentation(page: Page, app_url: str) -> None:
-    open_at(page, f"{app_url}/?model=timemachine-gru&present=1", SCREENS[1])
+    area = Live(page, f"{app_url}/?model=timemachine-gru&present=1").area
     page.locator(".rv-all").click()
     page.locator(".rv-pad").click(position={"x": 400, "y": 90})
     expect(page.locator(".rv-pinned")).to_be_visible()
-    area = page.get_by_role("textbox", name="Your text")
     area.focus()
     page.keyboard.press("Shift+Home")
     selected = "(e) => e.selectionEnd - e.selectionStart"

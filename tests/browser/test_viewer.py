@@ -202,21 +202,16 @@ def test_detail_follows_pointer_until_it_leaves(page: Page, url: str) -> None:
     expect(viewer.detail).to_contain_text("Point at a character")
 
 
-def shift_click(page: Page, place: tuple[float, float]) -> None:
-    page.keyboard.down("Shift")
-    page.mouse.click(*place)
-    page.keyboard.up("Shift")
-
-
 def test_marked_passage_shows_its_perplexity(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "plain")
     pane, text, sentence = viewer.pane, TEXTS["plain"], page.locator(".vw-part")
+    keys, mouse = page.keyboard, page.mouse
     expect(sentence).to_contain_text("Drag over a passage")
     marks: list[tuple[Callable[[], object], int, int]] = [
         (lambda: drag(pane, 5, 20), 5, 21),
         (lambda: pane.press("Shift+ArrowLeft"), 5, 20),
         (lambda: [viewer.go(5), *(pane.press("Shift+ArrowRight") for _ in range(3))], 4, 8),
-        (lambda: shift_click(page, letter(pane, 30)), 4, 31),
+        (lambda: [keys.down("Shift"), mouse.click(*letter(pane, 30)), keys.up("Shift")], 4, 31),
     ]
     for mark, start, stop in marks:
         mark()
@@ -224,7 +219,7 @@ def test_marked_passage_shows_its_perplexity(page: Page, url: str) -> None:
         before = f"Marked: {stop - start} characters. Given the {start} before them, their perplexity is "
         expect(sentence).to_contain_text(before + f"{cost:.1f}"[:3])
         expect_highlighted(pane, "passage", [text[start:stop]])
-    page.mouse.click(*letter(pane, 5))
+    mouse.click(*letter(pane, 5))
     assert viewer.detail_of(5), "a click still tells about one character"
     expect_highlighted(pane, "pin", [text[5]])
 

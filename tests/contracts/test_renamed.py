@@ -13,7 +13,7 @@ from tests.support.commands import *  # noqa: F403 - its fixtures
 from tests.support.commands import Run
 from tests.support.models import tiny
 
-SMALL = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=100, batch=1, steps=7, learning_rate=0.02)
+SMALL = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=20, batch=1, steps=7, learning_rate=0.02)
 
 
 def train_sample(**text: str) -> str:

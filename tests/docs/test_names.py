@@ -27,9 +27,6 @@ anything each everything it its nothing one that them there these they this thos
 """
 """Words that a test's name doesn't begin with: its subject stands there."""
 
-WORD_ENOUGH: frozenset[str] = frozenset({"INTERVAL"})
-"""Numeric constants of one word that is plainly enough."""
-
 UNREAD: tuple[str, ...] = ()
 """Rooms whose names have not been read afresh. None is added here."""
 
@@ -94,7 +91,7 @@ def is_number(value: ast.expr) -> bool:
 
 def bare_numbers(tree: ast.Module) -> list[str]:
     """Constants of a module that hold a number and have one word."""
-    found = []
+    constants = []
     for node in tree.body:
         targets = (
             node.targets
@@ -105,8 +102,8 @@ def bare_numbers(tree: ast.Module) -> list[str]:
         )
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         if names and names[0].isupper() and node.value is not None and is_number(node.value):
-            found += [name for name in names if "_" not in name.strip("_") and name not in WORD_ENOUGH]
-    return found
+            constants += [name for name in names if "_" not in name.strip("_")]
+    return constants
 
 
 def repeated_classes() -> dict[str, list[str]]:

@@ -38,7 +38,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "has one vote a question": [f"{DOOR}::test_two_phones_hear_vote_and_hear_close"],
     "checked by its SHA-256": [
-        "text/test_downloads.py::test_a_download_that_fails_says_how_and_leaves_what_was_there"
+        "text/test_downloads.py::test_failed_download_names_the_reason_and_keeps_the_cache"
     ],
     "no statistics, no reports of errors": [
         "test_package.py::test_the_first_start_asks_nothing_and_reports_nothing",

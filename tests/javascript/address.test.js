@@ -39,16 +39,16 @@ function tab(search = "", pathname = "/") {
     for (const hear of hears) hear();
   };
   const go = (/** @type {string} */ url) => place.history.pushState({}, "", url);
-  return { address, back, go, shown: () => entries.map((one) => one.pathname + one.search) };
+  return { address, back, go, shown: () => entries.map((url) => url.pathname + url.search) };
 }
 
 let arrivals = 0;
 
-/** @param {Address} address @param {Fields} fields @param {Fields | null} [asked] what an arrival read */
-function say(address, fields, asked = null) {
+/** @param {Address} address @param {Fields} fields @param {Fields | null} [serverFields] what an arrival read */
+function answer(address, fields, serverFields = null) {
   address.join("page", () => fields);
-  if (asked) arrivals += 1;
-  address.releaseWrites(asked ?? {}, arrivals);
+  if (serverFields) arrivals += 1;
+  address.releaseWrites(serverFields ?? {}, arrivals);
   return address.write();
 }
 
@@ -61,31 +61,31 @@ test("a packed text is zlib's, in letters that an address may have", async () =>
 });
 
 test("nothing is written before the server has read the address", async () => {
-  const { address, shown } = tab("?model=b&foreign=1");
-  await say(address, { model: "a" });
-  await say(address, { model: "a" }, { model: "other" });
-  assert.deepEqual(shown(), ["/?model=b&foreign=1"]);
-  await say(address, { model: "b", part: null }, { model: "b", foreign: "1" });
-  await say(address, { model: "b", part: "gates" });
-  assert.equal(shown().at(-1), "/?model=b&foreign=1&part=gates");
+  const { address, shown: paths } = tab("?model=b&foreign=1");
+  await answer(address, { model: "a" });
+  await answer(address, { model: "a" }, { model: "other" });
+  assert.deepEqual(paths(), ["/?model=b&foreign=1"]);
+  await answer(address, { model: "b", part: null }, { model: "b", foreign: "1" });
+  await answer(address, { model: "b", part: "gates" });
+  assert.equal(paths().at(-1), "/?model=b&foreign=1&part=gates");
 });
 
 test("a letter replaces the entry, another model begins one, and so does what is said to", async () => {
-  const { address, shown } = tab();
-  await say(address, { model: "a" }, {});
-  await say(address, { model: "a", unit: "1" });
-  await say(address, { model: "a", unit: "2" });
-  assert.deepEqual(shown(), ["/?model=a&unit=2"]);
-  await say(address, { model: "b", unit: "2" });
-  assert.deepEqual(shown(), ["/?model=a&unit=2", "/?model=b&unit=2"]);
+  const { address, shown: paths } = tab();
+  await answer(address, { model: "a" }, {});
+  await answer(address, { model: "a", unit: "1" });
+  await answer(address, { model: "a", unit: "2" });
+  assert.deepEqual(paths(), ["/?model=a&unit=2"]);
+  await answer(address, { model: "b", unit: "2" });
+  assert.deepEqual(paths(), ["/?model=a&unit=2", "/?model=b&unit=2"]);
   address.beginEntry();
-  await say(address, { model: "b", unit: null });
-  assert.deepEqual(shown(), ["/?model=a&unit=2", "/?model=b&unit=2", "/?model=b"]);
+  await answer(address, { model: "b", unit: null });
+  assert.deepEqual(paths(), ["/?model=a&unit=2", "/?model=b&unit=2", "/?model=b"]);
 });
 
 test("a turn leaves in the entry what was there, though it was not written yet", async () => {
-  const { address, shown } = tab();
-  await say(address, { model: "a" }, {});
+  const { address, shown: paths } = tab();
+  await answer(address, { model: "a" }, {});
   /** @type {Fields} */
   let fields = { model: "a", unit: "7" };
   address.join("page", () => fields);
@@ -93,57 +93,57 @@ test("a turn leaves in the entry what was there, though it was not written yet",
   address.beginEntry();
   fields = { model: "a", unit: "8" };
   await address.write();
-  assert.deepEqual(shown(), ["/?model=a&unit=7", "/?model=a&unit=8"]);
+  assert.deepEqual(paths(), ["/?model=a&unit=7", "/?model=a&unit=8"]);
 });
 
 test("after Back no entry begins until that entry was read: Streamlit may add one for the page that was left", async () => {
-  const { address, back, go, shown } = tab();
-  await say(address, { model: "a" }, {});
+  const { address, back, go, shown: paths } = tab();
+  await answer(address, { model: "a" }, {});
   go("/perplexity");
-  await say(address, { model: "a" }, {});
+  await answer(address, { model: "a" }, {});
   back();
   go("/perplexity?model=a");
   go("/?model=a");
-  assert.deepEqual(shown(), ["/?model=a", "/perplexity?model=a"]);
-  await say(address, { model: "a" }, { model: "a" });
+  assert.deepEqual(paths(), ["/?model=a", "/perplexity?model=a"]);
+  await answer(address, { model: "a" }, { model: "a" });
   go("/inside");
-  assert.deepEqual(shown(), ["/?model=a", "/inside"]);
+  assert.deepEqual(paths(), ["/?model=a", "/inside"]);
 });
 
 test("after Back nothing is written until that entry was read, and what was typed stays in its own", async () => {
-  const { address, back, shown } = tab();
-  await say(address, { model: "a" }, {});
-  await say(address, { model: "b" });
+  const { address, back, shown: paths } = tab();
+  await answer(address, { model: "a" }, {});
+  await answer(address, { model: "b" });
   back();
-  await say(address, { model: "b", unit: "3" });
-  assert.deepEqual(shown(), ["/?model=a", "/?model=b"]);
-  await say(address, { model: "a" }, { model: "a" });
-  await say(address, { model: "a", unit: "4" });
-  assert.deepEqual(shown(), ["/?model=a&unit=4", "/?model=b"]);
+  await answer(address, { model: "b", unit: "3" });
+  assert.deepEqual(paths(), ["/?model=a", "/?model=b"]);
+  await answer(address, { model: "a" }, { model: "a" });
+  await answer(address, { model: "a", unit: "4" });
+  assert.deepEqual(paths(), ["/?model=a&unit=4", "/?model=b"]);
 });
 
 test("what is as usual goes, and what others say stays", async () => {
-  const { address, shown } = tab("?scene=3");
-  await say(address, { part: "map", lang: "zh" }, {});
+  const { address, shown: paths } = tab("?scene=3");
+  await answer(address, { part: "map", lang: "zh" }, {});
   const live = () => ({ unit: "5" });
   address.join("live", live);
   await address.write();
-  assert.deepEqual(shown(), ["/?scene=3&part=map&lang=zh&unit=5"]);
+  assert.deepEqual(paths(), ["/?scene=3&part=map&lang=zh&unit=5"]);
   address.leave("live", () => ({}));
-  await say(address, { lang: null, part: null });
-  assert.equal(shown().at(-1), "/?scene=3&unit=5");
+  await answer(address, { lang: null, part: null });
+  assert.equal(paths().at(-1), "/?scene=3&unit=5");
   address.leave("live", live);
-  await say(address, { lang: null, part: null });
-  assert.equal(shown().at(-1), "/?scene=3&unit=5"); // as a view that is made anew finds it
+  await answer(address, { lang: null, part: null });
+  assert.equal(paths().at(-1), "/?scene=3&unit=5"); // as a view that is made anew finds it
 });
 
 test("what is said of one page is not written into the address of another", async () => {
-  const { address, go, shown } = tab();
+  const { address, go, shown: paths } = tab();
   address.join("live", () => ({ text: "a" }));
-  await say(address, { model: "a" }, {});
+  await answer(address, { model: "a" }, {});
   go("/inside");
   await address.write();
-  assert.equal(shown().at(-1), "/inside");
-  await say(address, { model: "a", part: "map" });
-  assert.deepEqual(shown().slice(1), ["/inside?model=a&part=map"]);
+  assert.equal(paths().at(-1), "/inside");
+  await answer(address, { model: "a", part: "map" });
+  assert.deepEqual(paths().slice(1), ["/inside?model=a&part=map"]);
 });

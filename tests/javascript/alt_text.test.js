@@ -26,21 +26,21 @@ test("the first is there at once; while one types nothing is worked out", (t) =>
   t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
   const element = picture();
   const alternative = new AltText(element);
-  let asked = 0;
-  const tell = (/** @type {string} */ text) => () => {
-    asked++;
+  let calls = 0;
+  const makeText = (/** @type {string} */ text) => () => {
+    calls++;
     return text;
   };
-  alternative.later(tell("opening"));
+  alternative.later(makeText("opening"));
   assert.deepEqual(element.written, ["opening"]);
   for (const text of ["a", "ab", "abc"]) {
-    alternative.later(tell(text));
+    alternative.later(makeText(text));
     t.mock.timers.tick(200);
   }
-  assert.equal(asked, 1);
+  assert.equal(calls, 1);
   t.mock.timers.tick(1000);
   assert.deepEqual(element.written, ["opening", "abc"]);
-  assert.equal(asked, 2);
+  assert.equal(calls, 2);
 });
 
 test("what changes all the time is told now and then", (t) => {

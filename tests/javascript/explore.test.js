@@ -46,10 +46,19 @@ test("a window is put together from old rows and fresh ones, wherever it moves",
     [0, 4, 9, 12],
   ]) {
     const [low, high] = [Math.max(origin, start), Math.min(stop, end)];
-    const held = high > low ? [low, high] : [0, 0];
-    const fresh = range(start, end).filter((t) => t < held[0] || t >= held[1]);
-    const made = assemble(rows(range(origin, stop)), origin, rows(fresh), 2, start, end, held[0], held[1]);
-    assert.deepEqual([...made], [...rows(range(start, end))]);
+    const oldRows = high > low ? [low, high] : [0, 0];
+    const fresh = range(start, end).filter((t) => t < oldRows[0] || t >= oldRows[1]);
+    const assembled = assemble(
+      rows(range(origin, stop)),
+      origin,
+      rows(fresh),
+      2,
+      start,
+      end,
+      oldRows[0],
+      oldRows[1],
+    );
+    assert.deepEqual([...assembled], [...rows(range(start, end))]);
   }
 });
 
@@ -78,7 +87,7 @@ function answer(header = {}, arrays = {}) {
     unitFrom: 0,
     quantity: "hidden",
   };
-  const own = {
+  const usual = {
     ids: Uint32Array.of(1, 0),
     nll: Float32Array.of(Math.LN2, 2 * Math.LN2),
     states: Uint8Array.of(0, 127, 254, 127),
@@ -89,7 +98,7 @@ function answer(header = {}, arrays = {}) {
   return /** @type {[Answer, Arrays]} */ (
     /** @type {unknown} */ ([
       { ...head, ...header },
-      { ...own, ...arrays },
+      { ...usual, ...arrays },
     ])
   );
 }
@@ -121,10 +130,14 @@ test("a value is told exactly where the answer has it, and as a bound where the 
   store.apply(header, arrays);
   store.fixed.reach = { cell: [[[1, 2]], [[1.5, 2]]] };
   store.fixed.quantities.cell = { kind: "diverging", low: -3, high: 3 };
-  const told = (/** @type {number} */ t, /** @type {number} */ unit) => store.describeValue(t, unit, String);
-  assert.deepEqual([told(0, 0), told(1, 0), told(0, 1), told(1, 1)], ["≤ -1", "≥ 1.5", "1.855", "0"]);
+  const describe = (/** @type {number} */ t, /** @type {number} */ unit) =>
+    store.describeValue(t, unit, String);
+  assert.deepEqual(
+    [describe(0, 0), describe(1, 0), describe(0, 1), describe(1, 1)],
+    ["≤ -1", "≥ 1.5", "1.855", "0"],
+  );
   store.head.quantity = "hidden"; // of these ±1 is the end itself
-  assert.deepEqual([told(0, 0), told(1, 0)], ["-1", "1"]);
+  assert.deepEqual([describe(0, 0), describe(1, 0)], ["-1", "1"]);
 });
 
 test("an answer that continues another than the last one is not taken in", () => {
@@ -156,7 +169,7 @@ test("what was typed leaves the colours before and behind it where they are", ()
 
 /** A text area of lines of ten characters, each 8 × 20 pixels, of which five lines can be seen; how often it was asked. */
 function tinted() {
-  const asked = { count: 0 };
+  const measured = { count: 0 };
   let data = "\u200b";
   /** @type {number} */
   let at;
@@ -170,7 +183,7 @@ function tinted() {
     },
     setEnd() {},
     getBoundingClientRect: () => {
-      asked.count++;
+      measured.count++;
       return rect(at);
     },
   };
@@ -195,7 +208,7 @@ function tinted() {
     tint.measure();
   };
   tint.reset();
-  return { tint, type, asked, text: () => data };
+  return { tint, type, asked: measured, text: () => data };
 }
 
 test("the mirror holds the text, also with pairs of UTF-16 units", () => {
@@ -207,23 +220,23 @@ test("the mirror holds the text, also with pairs of UTF-16 units", () => {
 });
 
 test("only what can be seen is measured, and one more key asks for a line or two", () => {
-  const { tint, type, asked } = tinted();
+  const { tint, type, asked: measured } = tinted();
   type("x".repeat(5000));
-  assert.ok(asked.count < 90, `${asked.count}`);
+  assert.ok(measured.count < 90, `${measured.count}`);
   type("x".repeat(40));
-  asked.count = 0;
+  measured.count = 0;
   type("x".repeat(41));
-  assert.ok(asked.count <= 21, `${asked.count}`);
+  assert.ok(measured.count <= 21, `${measured.count}`);
   assert.equal(tint.boxes.length, 41);
 });
 
 test("after scrolling far the first character in sight is found by halving", () => {
-  const { tint, type, asked } = tinted();
+  const { tint, type, asked: measured } = tinted();
   type("x".repeat(5000));
-  asked.count = 0;
+  measured.count = 0;
   tint.scroll = 4000;
   tint.measure();
-  assert.ok(asked.count < 150, `${asked.count}`);
+  assert.ok(measured.count < 150, `${measured.count}`);
   assert.ok(tint.first <= 2000 && tint.first > 1900);
   assert.ok(tint.boxes[0][1] <= 4000 && (tint.boxes.at(-1)?.[3] ?? 0) >= 4100);
 });
@@ -254,22 +267,22 @@ const words = (/** @type {string} */ name, values = {}) => [name, ...Object.valu
 
 test("network and counts are compared only where one is clearly ahead", () => {
   /** @param {number} ratio of the perplexities @param {{ cell?: string, foreign?: string, length?: number }} [more] */
-  const said = (ratio, { cell = "gru", foreign = "", length = 2 } = {}) => {
+  const sentence = (ratio, { cell = "gru", foreign = "", length = 2 } = {}) => {
     const [predicted, counted] = [new Running(), new Running()];
     predicted.put(0, [1, 2]);
     counted.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
     const store = { fixed: { cell, order: 6 }, head: { foreign }, length, counted, predicted };
     return controls.besideCounts(/** @type {any} */ (store), words);
   };
-  assert.equal(said(1.06), "notice.ahead 6 5");
-  assert.deepEqual([said(1.04), said(1), said(1 / 1.04)], ["", "", ""]);
-  assert.equal(said(1 / 1.06), "notice.behind 6 5");
-  assert.equal(said(1 / 1.06, { cell: "mlp" }), "notice.behind.mlp 6 5");
+  assert.equal(sentence(1.06), "notice.ahead 6 5");
+  assert.deepEqual([sentence(1.04), sentence(1), sentence(1 / 1.04)], ["", "", ""]);
+  assert.equal(sentence(1 / 1.06), "notice.behind 6 5");
+  assert.equal(sentence(1 / 1.06, { cell: "mlp" }), "notice.behind.mlp 6 5");
   assert.deepEqual(
-    [said(2, { cell: "mlp" }), said(2, { length: 1 })],
+    [sentence(2, { cell: "mlp" }), sentence(2, { length: 1 })],
     ["notice.ahead 6 5", "notice.ahead 6 5"],
   );
-  assert.deepEqual([said(2, { foreign: "unknown" }), said(2, { length: 0 })], ["", ""]);
+  assert.deepEqual([sentence(2, { foreign: "unknown" }), sentence(2, { length: 0 })], ["", ""]);
 });
 
 test("another writing is offered by the unknown characters that it spares", () => {
@@ -290,41 +303,41 @@ test("another writing is offered by the unknown characters that it spares", () =
 
 test("what a character rests on is the earlier one without which it costs most", () => {
   /** @param {number[] | null} why @param {number} [at] */
-  const said = (why, at) =>
+  const sentence = (why, at) =>
     controls.whySentence(
       /** @type {any} */ ({ head: { why: at }, why: why && Float32Array.from(why) }),
       [..."at the cat"],
       numbers,
       makePhrase({ "why.most": "{c}: {most}, {bits}", "why.none": "{c}: none", "why.first": "{c}: first" }),
     );
-  assert.equal(said([0.5, 2, -3], 9), "t: c, 2.00");
-  assert.equal(said([1, 1, 0.2, 1], 6), "·: ·, 1.00"); // the first of equals: the space before "the"
-  assert.equal(said([0.0051], 1), "t: a, 0.01");
-  assert.equal(said([0.0049], 1), "t: none");
-  assert.equal(said([-1, -2], 2), "·: none");
-  assert.equal(said([], 0), "a: first");
-  assert.deepEqual([said(null, 3), said([1])], ["why.help", "why.help"]);
+  assert.equal(sentence([0.5, 2, -3], 9), "t: c, 2.00");
+  assert.equal(sentence([1, 1, 0.2, 1], 6), "·: ·, 1.00"); // the first of equals: the space before "the"
+  assert.equal(sentence([0.0051], 1), "t: a, 0.01");
+  assert.equal(sentence([0.0049], 1), "t: none");
+  assert.equal(sentence([-1, -2], 2), "·: none");
+  assert.equal(sentence([], 0), "a: first");
+  assert.deepEqual([sentence(null, 3), sentence([1])], ["why.help", "why.help"]);
 });
 
 test("a unit's step is a sum in words, whose shares and values add up as they are shown", () => {
-  /** @param {Record<string, number>} step @param {string} said */
-  const told = (step, said) => makePhrase({ said })("said", controls.terms(step, numbers));
+  /** @param {Record<string, number>} step @param {string} words */
+  const equation = (step, words) => makePhrase({ said: words })("said", controls.terms(step, numbers));
   const gru = "keep {update} of {before}, add {rest} of {candidate}: now {hidden}";
   const lstm =
     "keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}; {output} of {tanh}: {hidden}";
   const cell = 0.17 * -1.62 + 0.07 * 0.87;
   const step = { forget: 0.17, cell_before: -1.62, input: 0.07, candidate: 0.87, cell, output: 0.5 };
   assert.equal(
-    told({ ...step, hidden: 0.5 * Math.tanh(cell) }, lstm),
+    equation({ ...step, hidden: 0.5 * Math.tanh(cell) }, lstm),
     "keep 17 % of −1.62, add 7 % of 0.87: now −0.21; 50 % of −0.21: −0.11",
   );
   assert.equal(
-    told({ update: 0.2, before: -0.5, candidate: 0.5, hidden: 0.3 }, gru),
+    equation({ update: 0.2, before: -0.5, candidate: 0.5, hidden: 0.3 }, gru),
     "keep 20 % of −0.50, add 80 % of 0.50: now 0.30",
   );
   const near = { update: 0.9973, before: 0.2956, candidate: -0.98 };
   assert.equal(
-    told({ ...near, hidden: 0.9973 * 0.2956 - 0.0027 * 0.98 }, gru),
+    equation({ ...near, hidden: 0.9973 * 0.2956 - 0.0027 * 0.98 }, gru),
     "keep 99.7 % of 0.296, add 0.3 % of −0.980: now 0.292",
   );
   // Whole percents of a large state would not add up.
@@ -337,14 +350,17 @@ test("a unit's step is a sum in words, whose shares and values add up as they ar
     output: 0,
     hidden: 0,
   };
-  assert.match(told(large, lstm), /^keep 99\.4 % of 8\.00, add 50\.0 % of 0\.10: now 8\.00;/);
-  assert.doesNotMatch(told(large, lstm), /\d [%]|·/); // a number and its sign stay on one line
-  assert.equal(told({ before: 0.1, hidden: 0.2 }, "before {before}, now {hidden}"), "before 0.10, now 0.20");
+  assert.match(equation(large, lstm), /^keep 99\.4 % of 8\.00, add 50\.0 % of 0\.10: now 8\.00;/);
+  assert.doesNotMatch(equation(large, lstm), /\d [%]|·/); // a number and its sign stay on one line
+  assert.equal(
+    equation({ before: 0.1, hidden: 0.2 }, "before {before}, now {hidden}"),
+    "before 0.10, now 0.20",
+  );
 });
 
 test("a scale's ends have signs where it has two sides, and no numbers where each unit has its own", () => {
-  const ends = (/** @type {number} */ low, /** @type {number} */ high, own = false) =>
-    controls.scaleEnds({ low, high }, own, numbers, words);
+  const ends = (/** @type {number} */ low, /** @type {number} */ high, perUnit = false) =>
+    controls.scaleEnds({ low, high }, perUnit, numbers, words);
   assert.deepEqual(ends(-1, 1), ["−1", "+1"]);
   assert.deepEqual(ends(0, 1.5), ["0", "1.5"]);
   assert.deepEqual(ends(-3, 0), ["−3", "0"]);

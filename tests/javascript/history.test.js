@@ -20,11 +20,11 @@ class Desk {
     this.by = this.by.slice(0, at) + intoBy + this.by.slice(at + out.length);
   }
 
-  /** @param {number} at @param {number} gone @param {string} into @param {string} kind @param {string} who */
-  change(at, gone, into, kind = "", who = HUMAN) {
-    const out = this.text.slice(at, at + gone);
-    const outBy = this.by.slice(at, at + gone);
-    const step = { at, out, into, outBy, intoBy: who.repeat(into.length), kind };
+  /** @param {number} at @param {number} deleted @param {string} into @param {string} kind @param {string} writer */
+  change(at, deleted, into, kind = "", writer = HUMAN) {
+    const out = this.text.slice(at, at + deleted);
+    const outBy = this.by.slice(at, at + deleted);
+    const step = { at, out, into, outBy, intoBy: writer.repeat(into.length), kind };
     this.history.add(step);
     this.apply(step);
   }
@@ -118,9 +118,9 @@ test("whatever was done, undoing all leaves nothing and doing all again leaves t
       }
       const kind = kinds[random(kinds.length)];
       const at = random(desk.text.length + 1);
-      const gone = kind === "type" || kind.startsWith("write") ? 0 : random(3);
+      const deleted = kind === "type" || kind.startsWith("write") ? 0 : random(3);
       const into = kind === "delete" ? "" : ["a", " ", "bc ", "d"][random(4)];
-      desk.change(at, gone, into, kind, kind.startsWith("write") ? NETWORK : HUMAN);
+      desk.change(at, deleted, into, kind, kind.startsWith("write") ? NETWORK : HUMAN);
       if (random(4) === 0) desk.history.seal();
     }
     while (desk.go("redo"));

@@ -7,12 +7,12 @@ import { line } from "../../rnnviz/lab/pages/inside/static/view.js";
 import { makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
 
-/** Plotly's axis of so many pixels for a value. @param {number} offset @param {number} length @param {number} each */
-const axis = (offset, length, each) => ({
+/** Plotly's axis of so many pixels for a value. @param {number} offset @param {number} length @param {number} pixels */
+const axis = (offset, length, pixels) => ({
   _offset: offset,
   _length: length,
-  l2p: (/** @type {number} */ v) => v * each,
-  p2l: (/** @type {number} */ p) => p / each,
+  l2p: (/** @type {number} */ v) => v * pixels,
+  p2l: (/** @type {number} */ p) => p / pixels,
 });
 const axes = { xaxis: axis(40, 200, 10), yaxis: axis(20, 100, -4) };
 
@@ -71,9 +71,9 @@ test("the line on a character has its value in each linked text that has one", (
     character: (/** @type {number} */ t) => `“${name || "abc"[t % 3]}”`,
     value: () => value,
   });
-  const told = (/** @type {ReturnType<typeof text>[]} */ texts) =>
+  const describe = (/** @type {ReturnType<typeof text>[]} */ texts) =>
     line(1000, /** @type {any} */ (texts), new Numbers("en"), makePhrase({ at: "character {n}:" }));
   const texts = [text("9", "elsewhere", false), text("0.5"), text("−2", "gate"), text(null, "no value")];
-  assert.equal(told(texts), "character 1,001: “b” · 0.5 · gate −2");
-  assert.equal(told([]), "character 1,001: ");
+  assert.equal(describe(texts), "character 1,001: “b” · 0.5 · gate −2");
+  assert.equal(describe([]), "character 1,001: ");
 });

@@ -35,9 +35,9 @@ test("its version is the pinned one, and its faces are those of its style sheet"
 
 test("a formula may name its symbols, and nothing else that HTML can do", () => {
   const set = (/** @type {string} */ tex) => katex.renderToString(tex, { ...OPTIONS, throwOnError: true });
-  const found = set(String.raw`\htmlData{symbol=W_xh}{\mathbf{W}_{xh}}`);
-  assert.match(found, /<span class="enclosing" data-symbol="W_xh">/);
-  assert.match(found, /<math /); // for screen readers
+  const formula = set(String.raw`\htmlData{symbol=W_xh}{\mathbf{W}_{xh}}`);
+  assert.match(formula, /<span class="enclosing" data-symbol="W_xh">/);
+  assert.match(formula, /<math /); // for screen readers
   for (const tex of [
     String.raw`\href{javascript:alert(1)}{x}`,
     String.raw`\htmlClass{a}{x}`,

@@ -10,11 +10,11 @@ import { pieces } from "../../rnnviz/ui/pages/learn/static/sketch.js";
 Object.assign(globalThis, { window: { matchMedia: () => ({ matches: true }) } });
 const view = await import("../../rnnviz/ui/pages/learn/static/view.js");
 
-/** @param {ArrayLike<number>} found @param {number[]} wanted */
-function near(found, wanted) {
-  assert.equal(found.length, wanted.length);
-  wanted.forEach((value, i) => {
-    assert.ok(Math.abs(found[i] - value) < 1e-9, `${Array.from(found)} for ${wanted}`);
+/** @param {ArrayLike<number>} values @param {number[]} expected */
+function near(values, expected) {
+  assert.equal(values.length, expected.length);
+  expected.forEach((value, i) => {
+    assert.ok(Math.abs(values[i] - value) < 1e-9, `${Array.from(values)} for ${expected}`);
   });
 }
 
@@ -50,7 +50,7 @@ test("letters are dark on light colours and light on dark ones, as the eye sees 
 });
 
 test("a playing slider goes on in growing steps, ends at its end, and begins again", () => {
-  const steps = [0, 10, 50, 98, 99, 100].map((now) => board.nextValue(now, -3, 100, 1));
+  const steps = [0, 10, 50, 98, 99, 100].map((value) => board.nextValue(value, -3, 100, 1));
   assert.deepEqual(steps, [1, 11, 54, 100, 100, -3]);
   near(
     [board.nextValue(20, 0, 100, 5), board.nextValue(100, 0, 200, 1), board.nextValue(10, 0, 100, 0.5)],
@@ -70,8 +70,8 @@ test("another seed is one that has not been there", () => {
 });
 
 test("a picture that overflows shrinks until it fits, down to a least size", () => {
-  const shrunk = (/** @type {number} */ scrollWidth, /** @type {number} */ scrollHeight, now = 1) =>
-    primitives.shrunkSize({ clientWidth: 100, clientHeight: 200, scrollWidth, scrollHeight }, now);
+  const shrunk = (/** @type {number} */ scrollWidth, /** @type {number} */ scrollHeight, size = 1) =>
+    primitives.shrunkSize({ clientWidth: 100, clientHeight: 200, scrollWidth, scrollHeight }, size);
   assert.deepEqual([shrunk(100, 200), shrunk(125, 200, 0.66)], [null, null]);
   near([shrunk(125, 200), shrunk(100, 250, 0.9), shrunk(300, 200)].map(Number), [0.792, 0.7128, 0.66]);
 });
@@ -85,22 +85,22 @@ function box(x, y, width, height) {
 const places = (path) => (path.match(/-?[\d.]+(?:e-?\d+)?/g) ?? []).map(Number);
 
 test("an arrow goes from edge to edge of two boxes, with its tip at the second", () => {
-  const drawn = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) => {
+  const arrow = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) => {
     const { line, tip } = primitives.arrowPaths(box(10, 20, 900, 900), a, b);
     return [places(line), places(tip)];
   };
-  const [along, right] = drawn(box(10, 20, 20, 30), box(110, 20, 40, 30));
+  const [along, right] = arrow(box(10, 20, 20, 30), box(110, 20, 40, 30));
   near(along, [25, 15, 86, 15]);
   near(right, [95, 15, 82, 21, 82, 9]);
-  const [upright, up] = drawn(box(10, 120, 20, 20), box(10, 20, 20, 40));
+  const [upright, up] = arrow(box(10, 120, 20, 20), box(10, 20, 20, 40));
   near(upright, [10, 95, 10, 54]);
   near(up, [10, 45, 16, 58, 4, 58]);
-  const [slanted, tip] = drawn(box(5, 15, 10, 10), box(305, 415, 10, 10));
+  const [slanted, tip] = arrow(box(5, 15, 10, 10), box(305, 415, 10, 10));
   near(slanted, [7.5, 10, 287.1, 382.8]);
   near(tip, [292.5, 390, 279.9, 383.2, 289.5, 376]);
-  near(drawn(box(305, 415, 10, 10), box(5, 15, 10, 10))[0], [292.5, 390, 12.9, 17.2]);
+  near(arrow(box(305, 415, 10, 10), box(5, 15, 10, 10))[0], [292.5, 390, 12.9, 17.2]);
   const same = box(10, 20, 20, 20);
-  near(drawn(same, same)[1], [10, 10, 10, 10, 10, 10]);
+  near(arrow(same, same)[1], [10, 10, 10, 10, 10, 10]);
 });
 
 test("an arrow's name stands between its boxes, and beside an upright one", () => {
@@ -190,12 +190,12 @@ test("places that are too close are pushed apart, in their order and between the
     [10, 9.9, 10, 9.8],
     [0, 5, 5.1, 10, 4.9],
   ];
-  for (const wanted of crowds) {
-    const found = primitives.spreadApart(wanted, 1, 0, 10);
-    const order = wanted.map((_, i) => i).sort((i, j) => wanted[i] - wanted[j]);
-    for (const i of order) assert.ok(found[i] >= 0 && found[i] <= 10);
+  for (const crowd of crowds) {
+    const spread = primitives.spreadApart(crowd, 1, 0, 10);
+    const order = crowd.map((_, i) => i).sort((i, j) => crowd[i] - crowd[j]);
+    for (const i of order) assert.ok(spread[i] >= 0 && spread[i] <= 10);
     order.slice(1).forEach((i, n) => {
-      assert.ok(found[i] - found[order[n]] > 0.99, String(found));
+      assert.ok(spread[i] - spread[order[n]] > 0.99, String(spread));
     });
   }
 });
@@ -246,8 +246,8 @@ test("a plot's lines have their colours, their ends and their names", () => {
       [1, " gone"],
     ],
   );
-  const [up, gone] = layout.annotations.map(({ y }) => y);
-  near([up - gone, (up + gone) / 2], [(2.16 * 12.5) / 200, 1.995]); // a line of letters apart
+  const [up, absent] = layout.annotations.map(({ y }) => y);
+  near([up - absent, (up + absent) / 2], [(2.16 * 12.5) / 200, 1.995]); // a line of letters apart
 });
 
 test("a logarithmic plot takes positive values only, and has few powers of ten", () => {

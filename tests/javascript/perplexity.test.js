@@ -77,22 +77,22 @@ test("neighbours of one colour are one piece, and a cluster has its most remarka
 const numbers = new Numbers("en");
 
 test("the curve's end and its peaks are told, of several models each by its name", () => {
-  const say = makePhrase({
+  const phrase = makePhrase({
     "curve.ends": "ends at {p}.",
     "curve.peaks": "of {n}: {high} at {at}, {low} at {and}.",
   });
   const position = [500, 1000, 1500, 2000, 2500];
-  const one = { running: [70, 20, 12, 8, 6.5], rolling: [900, 9, 3, NaN, 4] };
+  const peaked = { running: [70, 20, 12, 8, 6.5], rolling: [900, 9, 3, NaN, 4] };
   const other = { running: [70, 20, 12, 8, 7], rolling: [1, 2, 3, 4, 5] };
   const flat = { running: [70, 20, 12, 8, 9], rolling: [1, 5, 5, 5, 5] };
-  const told = (/** @type {typeof one[]} */ lines, /** @type {string[]} */ names, window = 1000) =>
-    curve.description({ lines, position }, numbers, say, names, window);
+  const describe = (/** @type {typeof peaked[]} */ lines, /** @type {string[]} */ names, window = 1000) =>
+    curve.description({ lines, position }, numbers, phrase, names, window);
   const first = "ends at 6.50. of 1,000: 9.00 at 1,000, 3.00 at 1,500.";
-  assert.equal(told([one], ["a"]), first);
+  assert.equal(describe([peaked], ["a"]), first);
   const second = "ends at 7.00. of 1,000: 5.00 at 2,500, 2.00 at 1,000.";
-  assert.equal(told([one, other], ["a", "b"]), `a: ${first} b: ${second}`);
-  assert.equal(told([flat], ["a"]), "ends at 9.00.");
-  assert.match(told([other], ["a"], 9000), /1.00 at 500\.$/); // no window is whole
+  assert.equal(describe([peaked, other], ["a", "b"]), `a: ${first} b: ${second}`);
+  assert.equal(describe([flat], ["a"]), "ends at 9.00.");
+  assert.match(describe([other], ["a"], 9000), /1.00 at 500\.$/); // no window is whole
 });
 
 test("an extreme is the first of its size, and no gap", () => {
@@ -110,8 +110,9 @@ test("a place is told of by the drawn point that first covers it", () => {
 });
 
 test("a key moves on from where the last one led, or from what is in sight", () => {
-  const far = -1e9;
-  const to = (/** @type {string} */ key, place = far, first = 200) => curve.reached(key, place, first, 1000);
+  const nowhere = -1e9;
+  const to = (/** @type {string} */ key, place = nowhere, first = 200) =>
+    curve.reached(key, place, first, 1000);
   const keys = ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "PageUp", "PageDown", "Home", "End", "x"];
   assert.deepEqual(
     keys.map((key) => to(key)),
@@ -121,8 +122,8 @@ test("a key moves on from where the last one led, or from what is in sight", () 
     [180, 185, 219, 220].map((place) => to("ArrowRight", place)),
     [210, 195, 229, 210],
   );
-  assert.deepEqual([to("ArrowLeft", far, 5), to("PageUp", far, 990)], [0, 999]);
-  assert.equal(curve.reached("ArrowRight", far, 10, 160), 12); // 11.6
+  assert.deepEqual([to("ArrowLeft", nowhere, 5), to("PageUp", nowhere, 990)], [0, 999]);
+  assert.equal(curve.reached("ArrowRight", nowhere, 10, 160), 12); // 11.6
 });
 
 test("a pixel of the curve is a character, and a character a share of it", () => {
@@ -135,7 +136,7 @@ test("a pixel of the curve is a character, and a character a share of it", () =>
 });
 
 test("a number that a reader types is the number of a character", () => {
-  const entered = (/** @type {string} */ typed) => view.entered(typed, 2_000_000);
+  const entered = (/** @type {string} */ typed) => view.enteredPosition(typed, 2_000_000);
   assert.deepEqual(["1", "1,234,567", "2000000"].map(entered), [0, 1_234_566, 1_999_999]);
   assert.deepEqual(["2000001", "0", "", "end"].map(entered), [1_999_999, 0, null, null]);
 });

@@ -43,7 +43,7 @@ test("every character can be seen where it stands alone", () => {
 });
 
 test("in running text a line break breaks, what turns letters round is named, and emoji stay whole", () => {
-  const shown = {
+  const texts = {
     10: "⏎\n",
     9: "\t",
     1: "\u2401",
@@ -53,13 +53,13 @@ test("in running text a line break breaks, what turns letters round is named, an
     8238: "‹202E›",
     8205: "\u200d",
   };
-  for (const [code, text] of Object.entries(shown)) assert.equal(characters.running(Number(code)), text);
+  for (const [code, text] of Object.entries(texts)) assert.equal(characters.running(Number(code)), text);
 });
 
 test("what two texts share at their ends never overlaps", () => {
-  const [one, other] = ["aaa", "aaaa"].map((text) => Array.from(text));
-  const start = characters.commonPrefix(one, other);
-  assert.deepEqual([start, characters.commonSuffix(one, other, start)], [3, 0]);
+  const [short, long] = ["aaa", "aaaa"].map((text) => Array.from(text));
+  const start = characters.commonPrefix(short, long);
+  assert.deepEqual([start, characters.commonSuffix(short, long, start)], [3, 0]);
   assert.equal(characters.commonSuffix([..."the cat"], [..."the fat"], 4), 2);
 });
 
@@ -91,8 +91,8 @@ test("a minus is a minus, zero has none, and what isn't there is a dash", () => 
 
 test("a probability is said however small it is", () => {
   const numbers = new Numbers("en");
-  const said = [1, 0.9996, 0.5, 0.012, 0.0004, 3e-7, 0].map((p) => numbers.percent(p));
-  assert.deepEqual(said, ["100 %", "100 %", "50.0 %", "1.2 %", "0.04 %", "≈ 10⁻⁷", "0 %"]);
+  const percents = [1, 0.9996, 0.5, 0.012, 0.0004, 3e-7, 0].map((p) => numbers.percent(p));
+  assert.deepEqual(percents, ["100 %", "100 %", "50.0 %", "1.2 %", "0.04 %", "≈ 10⁻⁷", "0 %"]);
   assert.deepEqual(
     [1, 0.5, 0.05, 0.0004].map((p) => numbers.share(p)),
     ["100 %", "50 %", "5.0 %", "< 0.1 %"],
@@ -110,9 +110,9 @@ test("large and tiny numbers are powers of ten", () => {
 
 test("braces are filled, and those that nobody knows are left", () => {
   assert.equal(fill("{a} of {b}, {c}", { a: 1, b: "{a}" }), "1 of {a}, {c}");
-  const say = makePhrase({ at: "character {n}" });
-  assert.equal(say("at", { n: 3 }), "character 3");
-  assert.equal(say("nothing"), "nothing");
+  const phrase = makePhrase({ at: "character {n}" });
+  assert.equal(phrase("at", { n: 3 }), "character 3");
+  assert.equal(phrase("nothing"), "nothing");
 });
 
 test("a background is light or dark as the eye sees it", () => {
@@ -168,18 +168,18 @@ test("what comes faster than frames is drawn once a frame, the last of it too", 
     cancelAnimationFrame: () => waiting.splice(0),
   });
   context.after(() => Object.assign(globalThis, { requestAnimationFrame: undefined }));
-  let [value, shown, draws] = [0, 0, 0];
+  let [value, painted, draws] = [0, 0, 0];
   const frames = new FrameLimiter(() => {
-    shown = value;
+    painted = value;
     draws++;
   });
   for (value = 1; value < 4; value++) frames.ask();
   value = 3;
-  assert.deepEqual([shown, draws], [1, 1]); // at once
+  assert.deepEqual([painted, draws], [1, 1]); // at once
   waiting.shift()?.();
-  assert.deepEqual([shown, draws], [3, 2]);
+  assert.deepEqual([painted, draws], [3, 2]);
   waiting.shift()?.();
-  assert.deepEqual([shown, draws, waiting.length], [3, 2, 0]); // nothing new: no frame more
+  assert.deepEqual([painted, draws, waiting.length], [3, 2, 0]); // nothing new: no frame more
   frames.ask();
   frames.close();
   assert.equal(waiting.length, 0);

@@ -19,13 +19,13 @@ after(() => rmSync(folder, { recursive: true }));
 /** @param {string} file */
 function blocks(file) {
   const bytes = readFileSync(join(folder, file));
-  const found = [];
+  const list = [];
   for (let at = 0; at < bytes.length; ) {
     const length = bytes.readUInt32LE(at);
-    found.push(new Uint8Array(bytes.subarray(at + 4, at + 4 + length)));
+    list.push(new Uint8Array(bytes.subarray(at + 4, at + 4 + length)));
     at += 4 + length;
   }
-  return found;
+  return list;
 }
 
 const files = readdirSync(folder).filter((name) => name.endsWith(".golden"));
@@ -37,35 +37,35 @@ for (const file of files) {
   const { header, arrays } = unpack(packed);
 
   test(`${file}: every answer is the core's`, () => {
-    const own = answers(header.model, arrays);
+    const pageAnswers = answers(header.model, arrays);
     for (let n = 0; n < rest.length; n += 2) {
       const ask = JSON.parse(new TextDecoder().decode(rest[n]));
       const theirs = unpack(rest[n + 1]);
-      const mine = own.answer(ask);
+      const mine = pageAnswers.answer(ask);
       const { numbers, step, ...head } = theirs.header;
       const { numbers: counted, step: stepped, ...about } = mine.header;
-      const said = `ask ${n / 2}`;
-      assert.deepEqual(about, head, said);
-      assert.deepEqual(Object.keys(stepped ?? {}).sort(), Object.keys(step ?? {}).sort(), said);
+      const askName = `ask ${n / 2}`;
+      assert.deepEqual(about, head, askName);
+      assert.deepEqual(Object.keys(stepped ?? {}).sort(), Object.keys(step ?? {}).sort(), askName);
       for (const [name, value] of Object.entries(step ?? {}))
-        assert.ok(Math.abs(Number(stepped?.[name]) - Number(value)) < CLOSE, `${said}: ${name}`);
+        assert.ok(Math.abs(Number(stepped?.[name]) - Number(value)) < CLOSE, `${askName}: ${name}`);
       for (const [name, value] of Object.entries(numbers)) {
-        const other = counted[/** @type {keyof typeof counted} */ (name)];
+        const pieces = counted[/** @type {keyof typeof counted} */ (name)];
         if (typeof value === "number")
-          assert.ok(Math.abs(Number(other) - value) < CLOSE * Math.max(1, value), name);
-        else assert.equal(other, value, `${said}: ${name}`);
+          assert.ok(Math.abs(Number(pieces) - value) < CLOSE * Math.max(1, value), name);
+        else assert.equal(pieces, value, `${askName}: ${name}`);
       }
-      assert.deepEqual(Object.keys(mine.arrays).sort(), Object.keys(theirs.arrays).sort(), said);
+      assert.deepEqual(Object.keys(mine.arrays).sort(), Object.keys(theirs.arrays).sort(), askName);
       for (const [name, values] of Object.entries(theirs.arrays)) {
-        const found = mine.arrays[name];
-        assert.equal(found.length, values.length, `${said}: ${name}`);
+        const array = mine.arrays[name];
+        assert.equal(array.length, values.length, `${askName}: ${name}`);
         const colours = name === "states" || name === "unit"; // rounding may choose the next
-        const most = colours ? 1 : values instanceof Float32Array ? CLOSE : 0;
+        const maxDifference = colours ? 1 : values instanceof Float32Array ? CLOSE : 0;
         values.forEach((value, i) => {
-          const apart = Math.abs(found[i] - value);
+          const apart = Math.abs(array[i] - value);
           assert.ok(
-            apart <= most * Math.max(1, Math.abs(value)),
-            `${said}: ${name}[${i}] ${found[i]} ≠ ${value}`,
+            apart <= maxDifference * Math.max(1, Math.abs(value)),
+            `${askName}: ${name}[${i}] ${array[i]} ≠ ${value}`,
           );
         });
       }
@@ -83,9 +83,9 @@ for (const file of files) {
     reading.read([3, 4, 5, first]);
     const next = Array.from(reading.logs(4)).slice(1);
     assert.equal(second, 1 + next.indexOf(Math.max(...next)));
-    const drawn = write(reading, 4, 400, { temperature: 1, top_k: 2, top_p: null });
-    assert.equal(drawn.length, 400);
-    assert.ok(drawn.every((id) => id > 0 && id < network.V));
+    const ids = write(reading, 4, 400, { temperature: 1, top_k: 2, top_p: null });
+    assert.equal(ids.length, 400);
+    assert.ok(ids.every((id) => id > 0 && id < network.V));
   });
 }
 
@@ -124,12 +124,12 @@ function page() {
 
 test("a text that is given up half-way leaves no trace", () => {
   const { model, arrays } = page();
-  const [one, other] = [answers(model, arrays), answers(model, arrays)];
+  const [whole, other] = [answers(model, arrays), answers(model, arrays)];
   const [first, second] = [{ text: "The Time Traveller" }, { text: "The Time Machine", base: 1, unit: 2 }];
-  assert.deepEqual(one.answer(first), other.answer(first));
-  const steps = one.reading.steps(one.readAsk({ text: "The Time Machine stood still" }).ids);
+  assert.deepEqual(whole.answer(first), other.answer(first));
+  const steps = whole.reading.steps(whole.readAsk({ text: "The Time Machine stood still" }).ids);
   for (let n = 0; n < 9; n++) steps.next();
-  assert.deepEqual(one.answer(second), other.answer(second));
+  assert.deepEqual(whole.answer(second), other.answer(second));
 });
 
 test("a long text is read a little at a time, and a newer one takes its place", async () => {

@@ -7,11 +7,11 @@ import { Stopwatch } from "../../rnnviz/ui/pages/learn/static/stopwatch.js";
 /** What a browser keeps. */
 function storage() {
   /** @type {Record<string, string>} */
-  const kept = {};
+  const items = {};
   return {
-    getItem: (/** @type {string} */ key) => kept[key] ?? null,
+    getItem: (/** @type {string} */ key) => items[key] ?? null,
     setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
-      kept[key] = value;
+      items[key] = value;
     },
   };
 }
@@ -38,13 +38,13 @@ test("a clock runs only while it is started", () => {
 
 test("a window that is loaded again finds the time that has passed since", () => {
   let now = 0;
-  const kept = storage();
-  const watch = new Stopwatch("clock", kept, () => now);
+  const store = storage();
+  const watch = new Stopwatch("clock", store, () => now);
   watch.toggle();
   now += 30_000;
-  assert.equal(new Stopwatch("clock", kept, () => now).format(), "0:30");
-  assert.equal(new Stopwatch("another", kept, () => now).format(), "0:00");
+  assert.equal(new Stopwatch("clock", store, () => now).format(), "0:30");
+  assert.equal(new Stopwatch("another", store, () => now).format(), "0:00");
   watch.toggle();
   now += 30_000;
-  assert.equal(new Stopwatch("clock", kept, () => now).format(), "0:30");
+  assert.equal(new Stopwatch("clock", store, () => now).format(), "0:30");
 });

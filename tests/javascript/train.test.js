@@ -5,20 +5,20 @@ import { test } from "node:test";
 import { layerOf, RunFrames } from "../../rnnviz/lab/pages/train/static/frames.js";
 import { characterAt } from "../../rnnviz/lab/pages/train/static/view.js";
 
-/** An answer of the training view with snapshots. @param {number[]} steps @param {number[]} sent @param {number | null} now */
-function training(steps, sent, now, run = "one") {
+/** An answer of the training view with snapshots. @param {number[]} steps @param {number[]} sent @param {number | null} newest */
+function training(steps, sent, newest, run = "one") {
   const about = (/** @type {number} */ step, key = `at${step}`) => ({
     key,
     step,
     characters: step,
     perplexity: 2,
   });
-  const frames = [...sent.map((step) => about(step)), ...(now === null ? [] : [about(now, "now")])];
+  const frames = [...sent.map((step) => about(step)), ...(newest === null ? [] : [about(newest, "now")])];
   return /** @type {any} */ ({
     run,
     born: 1,
     steps,
-    probe: now === null ? "" : "ab",
+    probe: newest === null ? "" : "ab",
     symbols: ["", "a"],
     frames,
   });

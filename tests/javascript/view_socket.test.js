@@ -8,7 +8,7 @@ import { ViewSocket } from "../../rnnviz/ui/browser/static/view_socket.js";
 /** A WebSocket that nobody is behind. */
 class Socket {
   /** @type {Socket[]} */
-  static made = [];
+  static created = [];
   /** @type {string[]} */
   sent = [];
   readyState = 1;
@@ -21,12 +21,12 @@ class Socket {
   constructor(address, token) {
     this.address = String(address);
     this.token = token;
-    Socket.made.push(this);
+    Socket.created.push(this);
   }
 
-  /** @param {string} said */
-  send(said) {
-    this.sent.push(said);
+  /** @param {string} message */
+  send(message) {
+    this.sent.push(message);
   }
 
   close() {
@@ -39,7 +39,7 @@ class Socket {
 function opened(token = "t") {
   const takeAnswer = (/** @type {Uint8Array} */ data) => heard.push([...data]);
   const link = new ViewSocket({ makeAsk: () => ({}), takeAnswer, showDelay: () => {} });
-  link.send = (ask) => asked.push(/** @type {{ seq: number }} */ (ask).seq);
+  link.send = (ask) => pageAsks.push(/** @type {{ seq: number }} */ (ask).seq);
   link.connect(token);
   return link;
 }
@@ -56,12 +56,12 @@ function broken() {
 /** @type {number[][]} */
 let heard = [];
 /** @type {number[]} the numbers of the asks that went to the page */
-let asked = [];
+let pageAsks = [];
 /** The server knows the token. */
 const stands = () => last().onopen();
-const last = () => /** @type {Socket} */ (Socket.made.at(-1));
+const last = () => /** @type {Socket} */ (Socket.created.at(-1));
 /** The numbers of the asks that went over the newest connection. */
-const seqs = () => last().sent.map((said) => JSON.parse(said).seq);
+const seqs = () => last().sent.map((message) => JSON.parse(message).seq);
 const answer = (/** @type {ViewSocket} */ link, /** @type {number} */ seq) =>
   link.endAsk({ client: link.client, seq });
 
@@ -69,8 +69,8 @@ beforeEach(() => {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setTimeout"] });
   heard = [];
-  asked = [];
-  Socket.made = [];
+  pageAsks = [];
+  Socket.created = [];
   const browser = /** @type {any} */ (globalThis);
   browser.window = { location: { origin: "https://hall.example:8501" } };
   browser.WebSocket = Socket;
@@ -157,10 +157,10 @@ test("what the page is to hear of goes to it, once, though the connection stands
   stands();
   link.set({ what: "at", value: 7 });
   link.ask();
-  assert.deepEqual([asked, last().sent], [[1], []]);
+  assert.deepEqual([pageAsks, last().sent], [[1], []]);
   answer(link, 1);
   assert.deepEqual(
-    last().sent.map((said) => JSON.parse(said)),
+    last().sent.map((message) => JSON.parse(message)),
     [{ client: link.client, seq: 2 }],
   );
 });
@@ -168,7 +168,7 @@ test("what the page is to hear of goes to it, once, though the connection stands
 test("an ask goes to the page until the connection stands, then over it", () => {
   const link = opened();
   link.ask();
-  assert.deepEqual(asked, [1]);
+  assert.deepEqual(pageAsks, [1]);
   assert.equal(last().address, "wss://hall.example:8501/live");
   assert.equal(last().token, "t");
   stands();
@@ -177,7 +177,7 @@ test("an ask goes to the page until the connection stands, then over it", () => 
   assert.deepEqual(seqs(), [2]);
   last().onmessage({ data: new Uint8Array([7, 8]).buffer });
   assert.deepEqual(heard, [[7, 8]]);
-  assert.equal(asked.length, 1);
+  assert.equal(pageAsks.length, 1);
 });
 
 test("what the server leaves to the page is asked there, once", () => {
@@ -185,7 +185,7 @@ test("what the server leaves to the page is asked there, once", () => {
   stands();
   link.ask();
   last().onmessage({ data: "" });
-  assert.deepEqual(asked, [1]);
+  assert.deepEqual(pageAsks, [1]);
   answer(link, 1);
   link.ask();
   assert.deepEqual(seqs(), [1, 2]);
@@ -195,24 +195,24 @@ test("what is asked after a connection broke goes to the page, whose answer mend
   const link = opened();
   stands();
   last().onclose();
-  assert.equal(Socket.made.length, 1);
+  assert.equal(Socket.created.length, 1);
   link.ask();
-  assert.deepEqual(asked, [1]);
+  assert.deepEqual(pageAsks, [1]);
   answer(link, 1);
   link.connect("t");
-  assert.equal(Socket.made.length, 2);
+  assert.equal(Socket.created.length, 2);
   stands();
   link.ask();
-  assert.equal(asked.length, 1);
+  assert.equal(pageAsks.length, 1);
 });
 
 test("an ask that a broken connection took goes over the next, which is made at once", () => {
   broken();
-  assert.equal(Socket.made.length, 2);
+  assert.equal(Socket.created.length, 2);
   stands();
   assert.deepEqual(seqs(), [1]);
   last().onmessage({ data: new Uint8Array([7]).buffer });
-  assert.deepEqual([heard, asked], [[[7]], []]);
+  assert.deepEqual([heard, pageAsks], [[[7]], []]);
 });
 
 test("nothing is sent over a connection that is closing; the next one takes the ask", () => {
@@ -224,13 +224,13 @@ test("nothing is sent over a connection that is closing; the next one takes the 
   assert.deepEqual(closing.sent, []);
   closing.onclose();
   stands();
-  assert.deepEqual([seqs(), asked], [[1], []]);
+  assert.deepEqual([seqs(), pageAsks], [[1], []]);
 });
 
 test("where the server is gone too, it is tried once, and again when the page is back", () => {
   const link = broken();
   last().onclose();
-  assert.equal(Socket.made.length, 2);
+  assert.equal(Socket.created.length, 2);
   link.connect("t"); // the page's answer: the session is the same
   stands();
   assert.deepEqual(seqs(), [1]);
@@ -240,7 +240,7 @@ test("what was asked again meanwhile, or of another session, is not asked twice"
   const link = broken();
   last().onclose();
   link.sendAsk(); // it has waited too long, or is lost with its session
-  assert.deepEqual(asked, [2]);
+  assert.deepEqual(pageAsks, [2]);
   link.connect("new");
   stands();
   assert.deepEqual([last().token, last().sent], ["new", []]);
@@ -252,22 +252,22 @@ test("an ask that is repeated has waited too long: it goes to the page, and a la
   link.ask();
   mock.timers.tick(10_001);
   last().onmessage({ data: new Uint8Array([7]).buffer });
-  assert.deepEqual([asked, heard], [[2], []]);
+  assert.deepEqual([pageAsks, heard], [[2], []]);
   assert.equal(last().closed, true);
 });
 
 test("it connects once for each token, and gives up where no connection ever stands", () => {
   const link = opened("a");
   link.connect("a");
-  assert.equal(Socket.made.length, 1);
+  assert.equal(Socket.created.length, 1);
   link.connect("b");
-  assert.equal(Socket.made.length, 2);
-  assert.equal(Socket.made[0].closed, true);
+  assert.equal(Socket.created.length, 2);
+  assert.equal(Socket.created[0].closed, true);
   for (let n = 0; n < 5; n++) {
     last().onclose();
     link.connect("b");
   }
-  assert.equal(Socket.made.length, 4); // the second, and two more
+  assert.equal(Socket.created.length, 4); // the second, and two more
 });
 
 test("a view that ends closes it, and asks nothing any more", () => {
@@ -278,5 +278,5 @@ test("a view that ends closes it, and asks nothing any more", () => {
   assert.equal(last().closed, true);
   link.connect("t"); // a late answer
   mock.timers.tick(60_000);
-  assert.deepEqual([asked, Socket.made.length], [[], 1]);
+  assert.deepEqual([pageAsks, Socket.created.length], [[], 1]);
 });

@@ -12,7 +12,7 @@ from tests.support.lecture import nodes_of, step_of, usual_values
 LINKS = nodes_of(points()[0], "button")
 
 
-@pytest.mark.parametrize("link", LINKS, ids=lambda one: one["step"])
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: link["step"])
 def test_a_points_number_is_where_it_leads_to(link: Node) -> None:
     step = step_of(link["step"])
     picture, notice = step.draw(usual_values(step))

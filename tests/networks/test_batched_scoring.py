@@ -100,7 +100,7 @@ def test_no_text_is_read_again_more_than_twice(network: NumpyModel) -> None:
         assert n // 2 < read_again(network, symbols(n, 1)) <= 2 * n
 
 
-def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> None:
+def test_unsettled_counts_stretches_whose_rounding_grows() -> None:
     ids = np.full(LENGTH, 3)
     wild, calm, slow = never_settles().scorer(), reader(cell="gru").scorer(), almost_forgets().scorer()
     ours = wild.advance(ids)
@@ -127,20 +127,19 @@ def test_cuts_leave_costs_unchanged(cell: str) -> None:
 
 
 def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)
     # Unknown characters cost more than others, in what was read so far too.
     network, long = reader(cell="gru"), text(LENGTH).replace("a", "ß")
     steps: list[Share] = []
     score = scoring.perplexity(network, text=long, progress=steps.append)
     assert len(steps) > 20
     assert [s.characters for s in steps] == sorted(s.characters for s in steps)
-    assert steps[-1].characters == LENGTH
-    assert steps[-1].perplexity == pytest.approx(score.perplexity, rel=1e-5)
+    assert steps[-1] == Share(1.0, LENGTH, pytest.approx(score.perplexity, rel=1e-5))
     assert steps[len(steps) // 2].perplexity == pytest.approx(score.perplexity, rel=0.1)
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_reading_goes_on_from_a_state_that_was_kept(cell: str) -> None:
+def test_scorer_goes_on_from_a_remembered_state(cell: str) -> None:
     ids, first, second = symbols(200), tiny(cell).scorer(), tiny(cell).scorer()
     first.advance(ids[:120])
     memory = first.memory
@@ -150,7 +149,7 @@ def test_a_reading_goes_on_from_a_state_that_was_kept(cell: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are copies")
-def test_a_copy_of_the_process_has_threads_of_its_own() -> None:
+def test_forked_process_starts_its_own_threads() -> None:
     """It would wait for its parent's for ever."""
     code = (
         "import os\nfrom rnnviz.networks.batched_scoring import _pool\n"
@@ -163,9 +162,7 @@ def test_a_copy_of_the_process_has_threads_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("setting", "highest"), [("1", 1), ("2", 2), ("2,1", 2), ("many", 4), ("0", 4), ("", 4)]
 )
-def test_no_more_threads_than_the_environment_says(
-    setting: str, highest: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_limits_threads(setting: str, highest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "cores", lambda: 4)
     monkeypatch.setenv("OMP_NUM_THREADS", setting)
     assert threads.worth_trying_alone()[-1] == highest

@@ -47,7 +47,7 @@ def rewrite(
 @pytest.mark.parametrize(
     "options", [{"embedding_size": 0}, {}, {"layers": 2, "embedding_size": 12, "tied": True}]
 )
-def test_a_network_comes_back_as_it_was_with_torch_and_without(
+def test_saved_network_loads_the_same_with_and_without_torch(
     tmp_path: Path, cell: Cell, options: dict[str, Any]
 ) -> None:
     model = tiny(cell, name="m", card=CARD, **options)
@@ -139,7 +139,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_bad_file_gets_a_clear_error(tmp_path: Path, fault: str) -> None:
+def test_damaged_model_file_is_refused(tmp_path: Path, fault: str) -> None:
     path = checkpoint.save(tiny("gru"), tmp_path / "m.safetensors")
     damage, message = FAULTS[fault]
     damage(path)
@@ -147,7 +147,7 @@ def test_a_bad_file_gets_a_clear_error(tmp_path: Path, fault: str) -> None:
         checkpoint.load(path)
 
 
-def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
+def test_copied_model_file_changes_its_name_alone(tmp_path: Path) -> None:
     sketch = modelfile.Sketch(np.array([3, 99], np.uint32), 1024)
     source = checkpoint.save(tiny("gru", card=tiny_card()), tmp_path / "a.safetensors", sketch=sketch)
     target = modelfile.copy(source, tmp_path / "b.safetensors")
@@ -159,7 +159,7 @@ def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
     assert modelfile.read_sketch(target).hashes.tolist() == [3, 99]
 
 
-def test_a_network_without_its_tensors_is_not_written_as_an_empty_file(tmp_path: Path) -> None:
+def test_network_without_tensors_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="tensors"):
         checkpoint.save(replace(tiny("gru"), tensors={}), tmp_path / "none.safetensors")
     assert not (tmp_path / "none.safetensors").exists()

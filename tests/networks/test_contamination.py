@@ -61,7 +61,7 @@ def test_shipped_corpora_are_told_apart() -> None:
         assert contamination.share(corpora.read("python-docs").text, sketch).share < 0.03
 
 
-def test_every_shipped_model_has_one_and_its_example_is_our_own() -> None:
+def test_shipped_sketches_know_no_other_text() -> None:
     models, _ = checkpoint.available()
     assert models
     for info in models:
@@ -71,7 +71,7 @@ def test_every_shipped_model_has_one_and_its_example_is_our_own() -> None:
         assert contamination.share(OTHER, sketch).share < 0.001
 
 
-def test_how_lines_are_wrapped_makes_no_difference(sketch: modelfile.Sketch) -> None:
+def test_line_wrapping_changes_no_share(sketch: modelfile.Sketch) -> None:
     wrapped = TRAINING.replace(" ", "\r\n    ")
     assert contamination.share(wrapped, sketch) == contamination.share(TRAINING, sketch)
     assert contamination.share(TRAINING.replace(" ", "\u3000"), sketch).share == 1
@@ -117,7 +117,7 @@ def test_every_character_of_an_ngram_counts() -> None:
     assert contamination.share(text[::-1], sketch).share == 0
 
 
-def test_the_numbers_look_drawn_at_random(sketch: modelfile.Sketch) -> None:
+def test_hashes_look_random(sketch: modelfile.Sketch) -> None:
     """Nothing of the text is in them: neither its bytes nor a tendency of any bit."""
     hashes = sketch.hashes
     raw = hashes.tobytes()
@@ -128,9 +128,7 @@ def test_the_numbers_look_drawn_at_random(sketch: modelfile.Sketch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gru", "ngram"])
-def test_a_model_that_is_loaded_and_saved_keeps_it(
-    tmp_path: Path, kind: str, sketch: modelfile.Sketch
-) -> None:
+def test_loaded_and_saved_model_keeps_its_sketch(tmp_path: Path, kind: str, sketch: modelfile.Sketch) -> None:
     model: Any = tiny("gru") if kind == "gru" else NgramModel.fit(TEXT, order=3)
     first = checkpoint.save(model, tmp_path / "first.safetensors", sketch=sketch)
     second = rnnviz.save(rnnviz.load(first), tmp_path / "second.safetensors")
@@ -148,7 +146,7 @@ def test_a_model_that_is_loaded_and_saved_keeps_it(
     assert modelfile.read_sketch(bare) is None
 
 
-def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
+def test_adding_a_sketch_keeps_weights_and_card(tmp_path: Path) -> None:
     path = checkpoint.save(tiny("lstm", card=tiny_card()), tmp_path / "m.safetensors", half=True)
     before, info = load_file(path), checkpoint.read_info(path)
     for text in (TRAINING, OTHER):  # the second takes the first one's place
@@ -163,7 +161,7 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     assert checkpoint.read_info(path).card == info.card
 
 
-def test_counting_a_text_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ngram_training_stores_its_sketch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, book, path = words(5, 3_000), tmp_path / "book.txt", tmp_path / "counted.safetensors"
     book.write_text(text, "utf-8")
     train = ["train", "--corpus", str(book), "--run-dir", str(tmp_path / "run"), "--name", "counted"]
@@ -177,7 +175,7 @@ def test_counting_a_text_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "hashes, one n-gram in" in capsys.readouterr().out
 
 
-def test_the_command_refuses_another_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sketch_command_refuses_another_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = checkpoint.save(tiny("gru", card=tiny_card()), tmp_path / "m.safetensors")
     before = path.read_bytes()
     assert main(["dev", "sketch", str(path), "--corpus", "machine"]) == 1
@@ -185,7 +183,7 @@ def test_the_command_refuses_another_text(tmp_path: Path, capsys: pytest.Capture
     assert path.read_bytes() == before
 
 
-def test_the_command_gives_a_file_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sketch_command_adds_a_missing_sketch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     card = tiny_card(sha256=corpora.read("machine").sha256)
     path = checkpoint.save(tiny("gru", card=card), tmp_path / "m.safetensors")
     assert main(["dev", "sketch", str(path), "--corpus", "machine"]) == 0

@@ -27,9 +27,7 @@ from tests.support.choices import CANDIDATES, RECIPE, TABLE, candidate
         (None, "can't be read"),
     ],
 )
-def test_settings_that_were_not_chosen_there_are_refused(
-    content: str | None, message: str, tmp_path: Path
-) -> None:
+def test_unchosen_settings_are_refused(content: str | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     if content is not None:
         path.write_text(content, "utf-8")
@@ -37,7 +35,7 @@ def test_settings_that_were_not_chosen_there_are_refused(
         model_card.read_candidates(path, {**RECIPE, "epochs": 1.0, "seed": 1})
 
 
-def test_a_strangers_table_is_read_with_care() -> None:
+def test_malformed_candidates_are_left_out() -> None:
     odd: list[Any] = [
         None,
         [],

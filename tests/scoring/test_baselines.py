@@ -11,15 +11,11 @@ from rnnviz.networks.progress import Share
 from rnnviz.scoring.baselines import measure
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.text.characters import NORMALISERS
-from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
+from tests.support.decoded import source_of
 from tests.support.models import TEXT
 
 VOCABULARY = Vocabulary(("a", "b"))
-
-
-def source_of(text: str) -> SourceText:
-    return SourceText(None, text, None, None, "newlines")
 
 
 @pytest.mark.parametrize("text", ["abab", "ab道a😀", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)
@@ -40,7 +36,7 @@ def test_baselines_report_progress_and_pieces_change_nothing(monkeypatch: pytest
     score = perplexity(UniformModel(VOCABULARY), "ab" * 100_000)
     whole = measure(score, source_of("ab" * 100_000), VOCABULARY)
     monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK_CHARS", 65_536)
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)
     shares: list[Share] = []
     in_pieces = measure(score, source_of("ab" * 100_000), VOCABULARY, shares.append)
     assert [share.characters for share in shares] == [65_536, 131_072, 196_608, 200_000, 200_000]

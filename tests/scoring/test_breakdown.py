@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
 from rnnviz.scoring import column_files as columns_module
-from rnnviz.scoring.breakdown import compare_records
+from rnnviz.scoring.breakdown import Passage, compare_records
 from rnnviz.scoring.perplexity import running_perplexity
 from rnnviz.scoring.record import Record
 from tests.support.models import tiny
@@ -61,12 +61,7 @@ def test_planted_passage_is_found(stretch: int, tmp_path: Path) -> None:
     costs[start : start + 25] = 5
     record = record_costs(tmp_path, text, costs)
     (passage_found,) = record.surprising_passages(1, 24)
-    assert (passage_found.start, passage_found.stop, passage_found.text) == (
-        start,
-        start + 25,
-        "Jabberwock came whiffling",
-    )
-    assert passage_found.mean == pytest.approx(5)
+    assert passage_found == Passage(start, start + 25, "Jabberwock came whiffling", pytest.approx(5))
     assert passage_found.perplexity == pytest.approx(math.exp(5))
     least = record.surprising_passages(5, 24, least=True)
     assert len(least) == 5

@@ -131,7 +131,7 @@ def test_another_process_restores_text_without_torch(tmp_path: Path, name: str, 
 
 
 def test_compressing_and_decompressing_report_every_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)
     model = make("3-gram")
     ways: list[Callable[..., Any]] = [
         partial(compress, model, "machine"),

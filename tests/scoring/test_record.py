@@ -42,22 +42,16 @@ OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
     "model", [NGRAM, tiny("gru", name="gru"), UniformModel(NGRAM.vocabulary)], ids=lambda m: m.name
 )
 def test_record_holds_the_columns_of_its_pieces(model: LanguageModel, tmp_path: Path) -> None:
-    text_record = make_record(tmp_path, model, OTHER)
-    parts = pieces(model, OTHER)
-    text = "".join(p.text for p in parts)
-    nll = np.concatenate([p.nll for p in parts])
-    is_known = np.concatenate([p.is_known for p in parts])
-    n = len(text_record)
-    assert is_known.tolist() == [c in model.vocabulary.characters for c in text]
-    assert text_record.text(0, n) == text == OTHER.replace("\r\n", "\n")
+    text_record, text = make_record(tmp_path, model, OTHER), OTHER.replace("\r\n", "\n")
+    (piece,) = pieces(model, OTHER, piece=len(OTHER))
+    n, is_known = len(text_record), np.array([c in model.vocabulary.characters for c in text])
+    assert text_record.text(0, n) == piece.text == text
     assert text_record.read("codes").tolist() == [ord(c) for c in text]
-    assert_states(text_record.read("nll"), nll)
-    np.testing.assert_array_equal(text_record.ranks(0, n), np.concatenate([p.rank for p in parts]))
-    np.testing.assert_array_equal(
-        text_record.read("rank"), np.where(is_known, 1, -1) * text_record.ranks(0, n)
-    )
+    assert_states(text_record.read("nll"), piece.nll)
+    np.testing.assert_array_equal(text_record.read("rank"), np.where(is_known, piece.rank, -piece.rank))
+    np.testing.assert_array_equal(text_record.ranks(0, n), piece.rank)
     np.testing.assert_array_equal(text_record.is_known(0, n), is_known)
-    assert_states(text_record.read("entropy"), np.concatenate([p.entropy for p in parts]))
+    assert_states(text_record.read("entropy"), piece.entropy)
 
 
 @pytest.mark.parametrize("model", [NGRAM, tiny("lstm", name="lstm")], ids=lambda m: m.name)
@@ -112,7 +106,7 @@ def test_record_is_read_only(tmp_path: Path) -> None:
 
 
 def test_cancelled_record_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)  # a step a piece
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)  # a step a piece
 
     def cancel(share: Share) -> None:
         assert share.characters < len(TEXT) * 100

@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -51,26 +52,20 @@ def test_a_row_costs_what_its_text_costs(model: Any, context_column: str | None,
         assert [getattr(row_score, name) for name in counts] == [getattr(expected, name) for name in counts]
     nats = sum(text_score.characters * math.log(text_score.perplexity) for text_score in alone)
     nats_known = sum((e.characters - e.unknown) * math.log(e.perplexity_known or 1) for e in alone)
-    known = score.characters - score.unknown
+    known_characters = score.characters - score.unknown
     assert score.perplexity == pytest.approx(math.exp(nats / score.characters), rel=1e-4)
-    assert score.perplexity_known == pytest.approx(math.exp(nats_known / known), rel=1e-4)
+    assert score.perplexity_known == pytest.approx(math.exp(nats_known / known_characters), rel=1e-4)
     for name in (*counts, "bytes", "normalised"):
         assert getattr(score, name) == sum(getattr(text_score, name) or 0 for text_score in alone), name
     assert (score.precise, score.given, score.normaliser) == (precise, context_column, model.normaliser)
 
 
-def test_short_rows_are_read_side_by_side_unless_precise(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches: list[int] = []
-    score_texts = CharScorer.score_texts
-
-    def counted(scorer: CharScorer, texts: Any) -> Any:
-        batches.append(len(texts))
-        return score_texts(scorer, texts)
-
-    monkeypatch.setattr(CharScorer, "score_texts", counted)
-    for precise in (False, True):
-        score_file_rows(tiny("gru"), row_file(pairs(9)), precise=precise)
-    assert batches == [9]
+def test_short_rows_are_read_side_by_side_unless_precise() -> None:
+    side_by_side = CharScorer.score_texts
+    with mock.patch.object(CharScorer, "score_texts", autospec=True, side_effect=side_by_side) as score_texts:
+        for precise in (False, True):
+            score_file_rows(tiny("gru"), row_file(pairs(9)), precise=precise)
+    assert [len(call.args[1]) for call in score_texts.call_args_list] == [9]
 
 
 def test_row_progress_grows_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,14 +73,13 @@ def test_row_progress_grows_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     _, at_once = score_file_rows(model, row_file(rows))
     monkeypatch.setattr(row_files, "BATCH_ROWS", 7)
     monkeypatch.setattr(row_files, "BATCH_CHARS", 900)
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0)
     score = score_rows(model, row_file(rows), progress=steps.append)
     assert (score.file, score.model, score.encoding) == ("rows.jsonl", model.name, "utf-8")
     assert len(steps) >= 7
     assert [share.fraction for share in steps] == sorted(share.fraction for share in steps)
     assert steps[0].fraction > 0
-    assert (steps[-1].fraction, steps[-1].characters) == (1.0, score.characters)
-    assert steps[-1].perplexity == pytest.approx(score.perplexity)
+    assert steps[-1] == Share(1.0, score.characters, pytest.approx(score.perplexity))
     assert score.perplexity == pytest.approx(at_once.perplexity, rel=1e-6)  # however rows are batched
 
 
@@ -93,25 +87,10 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     good = pairs(4)
     bad = ['{"text": null}', "{", '{"text": ""}', '{"text": "\\r\\n"}', '{"other": 1}', '{"text": 1}']
     row_scores, score = score_file_rows(model, row_file([good[0], *bad, *good[1:]]))
-    assert [row_score.row for row_score in row_scores] == list(range(10))
-    assert [row_score.fault is None for row_score in row_scores] == [
-        True,
-        False,
-        False,
-        False,
-        True,
-        False,
-        False,
-        True,
-        True,
-        True,
-    ]
-    assert [row_score.perplexity is None for row_score in row_scores] == [
-        row_score.fault is not None for row_score in row_scores
-    ]
-    assert [math.isnan(row_score.nll) for row_score in row_scores] == [
-        row_score.fault is not None for row_score in row_scores
-    ]
+    for row, row_score in enumerate(row_scores):
+        is_bad = row in (1, 2, 3, 5, 6)
+        figures = (row_score.fault is not None, row_score.perplexity is None, math.isnan(row_score.nll))
+        assert (row_score.row, *figures) == (row, is_bad, is_bad, is_bad)
     assert (score.rows, score.rows_scored) == (10, 5)
     assert score.rows_left_out == {"null": 1, "broken": 1, "empty": 1, "missing": 1, "type": 1}
     assert [(row, str(error)) for row, error in score.examples][::2] == [

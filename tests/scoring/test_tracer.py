@@ -45,8 +45,7 @@ def test_tracer_after_edits_equals_a_fresh_trace(cell: str, texts: list[str]) ->
         text = raw.replace("\r\n", "\n").replace("\r", "\n")
         assert text_trace.text == text
         prefix = max(n for n in range(len(text) + 1) if old.startswith(text[:n]))
-        assert tracer.computed == len(text) - prefix
-        assert tracer.changed == (prefix, len(text))
+        assert (tracer.computed, tracer.changed) == (len(text) - prefix, (prefix, len(text)))
         assert_same_trace(text_trace, trace(spread_network(cell), raw))
         earlier_traces.append(
             (

@@ -25,6 +25,11 @@ def write_text(app: AppTest, text: str) -> AppTest:
     return app.text_area(key="inside.text").set_value(text).run()
 
 
+def text_values(board: dict[str, Any], n: int = 0) -> Any:
+    """The values by which a board's text `n` is coloured, one a character."""
+    return board["arrays"][board["texts"][n]["values"]]
+
+
 def pick_text(app: AppTest, text: str) -> AppTest:
     return app.selectbox(key="train-text").select(text).run()
 

@@ -53,22 +53,22 @@ def make_run(
     )
     model = tiny("lstm", card=tiny_card())
 
-    def say(event: str, **fields: Any) -> None:
+    def append_event(event: str, **fields: Any) -> None:
         event_log.append(folder.events, {"event": event, **fields})
 
-    say("queued", time=1.0)
-    say("start", **START)
+    append_event("queued", time=1.0)
+    append_event("start", **START)
     folder.snapshots.mkdir()
     for step in (0, 1, 3, 10, 30):
         shot = take_snapshot(trace(model, watch_text), step=step, characters=100 * step)
         (folder.snapshots / f"{step:09d}.safetensors").write_bytes(to_bytes(shot, half=True))
     folder.newest.write_bytes(to_bytes(shot))
     for step in (5, 15, 30):
-        say(
+        append_event(
             "progress", step=step, characters=100 * step, seconds=step / 2, train_perplexity=40 / step + 3,
             characters_per_second=2e2, gradient_norm=2.0, clipped=0.5, learning_rate=1e-3, clip=1.0, eta=1.0,
         )  # fmt: skip
-    say(
+    append_event(
         "report",
         step=30,
         characters=3000,
@@ -77,13 +77,13 @@ def make_run(
         validation_perplexity=4.2,
         sample="<b>time",
     )
-    say("passed", step=30, characters=3000, seconds=15.0)
+    append_event("passed", step=30, characters=3000, seconds=15.0)
     save(model, folder.best)
     if end == "finished":
         folder.finished.mkdir()
         end_fields["path"] = str(save(model, folder.finished / f"{name}.safetensors"))
     if end is not None:
-        say(end, time=2.0, reason="", **end_fields)
+        append_event(end, time=2.0, reason="", **end_fields)
     return path
 
 

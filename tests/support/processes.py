@@ -32,7 +32,7 @@ def progressed(folder: RunFolder, after: int = 0) -> bool:
 def pid_of(folder: RunFolder) -> int:
     """The process of a run that this one started, as soon as it has a command line of its own."""
 
-    def there() -> list[int]:
+    def child_pids() -> list[int]:
         pids = []
         for child in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):  # another that has just ended
@@ -40,7 +40,7 @@ def pid_of(folder: RunFolder) -> int:
                     pids.append(child.pid)
         return pids
 
-    return until(there)[-1]  # on Windows the Python of a virtual environment starts the real one
+    return until(child_pids)[-1]  # on Windows the Python of a virtual environment starts the real one
 
 
 def kill(folder: RunFolder) -> None:

@@ -121,6 +121,13 @@ def read_out(config: ModelConfig, tensors: Mapping[str, Tensor], top: Tensor) ->
     return top @ W.T + tensors["readout.bias"]
 
 
+def read_text(model: Any, text: str, **options: Any) -> Read:
+    """Read the start symbol and a text from zeros; `options` are those of `read`."""
+    ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(text).tolist()]])
+    tensors = tensors_of(model)
+    return read(model.config, tensors, embedded(model.config, tensors, ids), **options)
+
+
 def read(
     config: ModelConfig,
     tensors: Mapping[str, Tensor],

@@ -19,7 +19,9 @@ from rnnviz.text.corpora import Split, as_corpus
 
 
 @pytest.mark.parametrize("name", corpora.names())
-def test_every_corpus_says_what_it_is(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corpus_description_has_every_field(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
     info = corpora.describe(name)
     assert info.name == name

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, normalise
-from rnnviz.text.decoding import SourceText, binary_format, open_text
+from rnnviz.text.decoding import binary_format, open_text
 from rnnviz.text.row_files import open_rows
 from tests.support import needs
-from tests.support.decoded import decode
+from tests.support.decoded import decode, source_of
 from tests.support.rows import zstandard
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
@@ -25,7 +25,7 @@ FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? 
 CODECS = ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-be", "gb18030"]
 
 
-def test_a_mark_is_no_character_of_the_text() -> None:
+def test_byte_order_mark_is_no_character() -> None:
     assert decode("\ufeffmachine".encode(), encoding="utf-8").text == "machine"
     assert decode(b"\xef\xbb\xbf").text == ""
     assert decode("ma\ufeffchine".encode()).text == "ma\ufeffchine"
@@ -73,7 +73,7 @@ def test_a_rare_letter_far_down_the_file_is_part_of_the_guess(tmp_path: Path) ->
     assert "".join(stream) == text
 
 
-def test_a_guess_that_fails_further_down_makes_way_for_the_next() -> None:
+def test_failing_guess_gives_way_to_the_next() -> None:
     # 0x81 is no character of Windows-1252; Latin-1 has one for every byte.
     data = FRENCH.encode("cp1252") * 5_000 + b"\x81\n"
     decoded = decode(data)
@@ -82,7 +82,7 @@ def test_a_guess_that_fails_further_down_makes_way_for_the_next() -> None:
     assert decoded.text.encode(decoded.encoding) == data
 
 
-def test_a_file_that_changes_while_it_is_read_is_an_error_and_not_a_wrong_text(tmp_path: Path) -> None:
+def test_file_changed_while_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "changing.txt"
     path.write_bytes(b"machine")
     stream = open_text(path)
@@ -180,7 +180,7 @@ def test_line_ends_become_lf_and_nothing_else_changes(text: str, expected: str, 
     assert (source.normaliser.line_ends, source.normaliser.replaced) == (changed, 0)
 
 
-def test_curly_quotes_and_dashes_become_what_old_texts_hold_one_character_for_one() -> None:
+def test_typography_replaces_quotes_and_dashes_one_for_one() -> None:
     typed = "‘Wait…’ – “I know — she’s late,”\r\nhe said. «No»"
     read = "'Wait.' - \"I know - she's late,\"\nhe said. «No»"
     source = source_of(typed, "typography")
@@ -194,9 +194,7 @@ def test_curly_quotes_and_dashes_become_what_old_texts_hold_one_character_for_on
 @given(
     st.text(alphabet="a“道\r\n"), st.integers(1, 5), st.integers(1, 9), st.sampled_from(sorted(NORMALISERS))
 )
-def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
-    text: str, length: int, chunk: int, name: str
-) -> None:
+def test_cuts_leave_reading_and_byte_count_unchanged(text: str, length: int, chunk: int, name: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rnnviz.text.decoding.PIECE_BYTES", chunk)
         source = source_of(text, name)
@@ -205,14 +203,9 @@ def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
     assert "".join(pieces) == read
     assert [len(piece) for piece in pieces[:-1]] == [length] * (len(pieces) - 1)
     assert [len(piece) for piece in pieces] == [len(piece) for piece in raw]
-    assert source.bytes == len(text.encode())
-    assert source.normaliser.line_ends == text.count("\r")
-    assert source.normaliser.replaced == sum(map(text.count, NORMALISERS[name]))
+    counts = (source.bytes, source.normaliser.line_ends, source.normaliser.replaced)
+    assert counts == (len(text.encode()), text.count("\r"), sum(map(text.count, NORMALISERS[name])))
     assert "\r" not in read
-
-
-def source_of(text: str, normaliser: str = "newlines") -> SourceText:
-    return SourceText(None, text, None, None, normaliser)
 
 
 @given(st.binary(max_size=400))

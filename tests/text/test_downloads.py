@@ -137,7 +137,7 @@ def test_an_altered_cache_is_noticed_and_restored(server: SimpleNamespace, tmp_p
         ("circle", "can't be fetched .*redirect"),
     ],
 )
-def test_a_download_that_fails_says_how_and_leaves_what_was_there(
+def test_failed_download_names_the_reason_and_keeps_the_cache(
     page: str, message: str, server: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if page == "stalling":  # a busy machine may answer late

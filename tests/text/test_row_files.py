@@ -88,7 +88,7 @@ def _dicts(rows: Any) -> list[dict[str, Any]]:
         ({"id": "a7", "said": "two words"}, {"column": "id"}, "id"),
     ],
 )
-def test_the_column_of_the_texts_is_found_where_one_alone_may_be_it(
+def test_only_possible_text_column_is_found(
     row: dict[str, Any], options: dict[str, str], column: str
 ) -> None:
     for data, name in ((json_lines([row]), "a.jsonl"), (parquet([row]), "a.parquet")):
@@ -243,7 +243,7 @@ def test_damaged_file_is_refused_in_one_line(name: str, data: bytes, message: st
     assert "\n" not in str(error.value)
 
 
-def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
+def test_values_unknown_to_python_stop_no_row(tmp_path: Path) -> None:
     bad = pa.array([b"\xff", b"ok"]).view(pa.string())
     table = pa.table({
         "text": ["one two", "three"],
@@ -323,7 +323,7 @@ def test_a_link_that_leads_round_is_not_followed(tmp_path: Path) -> None:
     assert gathered(str(tmp_path)) == [str(tmp_path / "a.txt")]
 
 
-def test_a_line_of_very_many_fields_has_few_columns_and_gives_any_that_is_named() -> None:
+def test_columns_are_bounded_and_any_named_column_is_read() -> None:
     data = json_lines([{f"c{n}": "a" for n in range(row_files.MAX_COLUMNS + 5)}])
     file = opened_rows(data, "a.jsonl", column=(last := f"c{row_files.MAX_COLUMNS + 4}"))
     assert (len(file.columns), file.columns[0]) == (row_files.MAX_COLUMNS, "c0")

@@ -28,7 +28,7 @@ def test_rare_characters_are_left_to_unknown() -> None:
     assert whole.characters == ("a", "b", "c"), "nothing repeats: everything is kept"
 
 
-def test_how_often_a_character_must_occur_follows_the_text_s_size() -> None:
+def test_minimum_count_follows_text_size() -> None:
     assert Vocabulary.from_text("hello").characters == ("e", "h", "l", "o")
     book = "a lamp " * (LONG_TEXT_CHARS // 7) + "!"
     for text, rarest in ((book[-LONG_TEXT_CHARS + 1 :], 1), (book.rjust(LONG_TEXT_CHARS), 2)):

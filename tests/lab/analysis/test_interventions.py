@@ -43,9 +43,7 @@ def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.
                     }[intervention.action]
         return state
 
-    tensors = textbook.tensors_of(model)
-    ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(text).tolist()]])
-    read = textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids), change=changed)
+    read = textbook.read_text(model, text, change=changed)
     return read.part("hidden")[:, :, 0].numpy(), read.part("log_probs")[:, 0].numpy()
 
 

@@ -36,7 +36,7 @@ STARTED: dict[str, Callable[..., object]] = {
 def test_shares_of_the_work_rise_to_the_end(
     case: str, interval: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", interval)
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", interval)
     shares: list[float] = []
     STARTED[case](progress=lambda step: shares.append(step.fraction))
     assert shares == sorted(shares)

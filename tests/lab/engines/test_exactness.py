@@ -41,12 +41,10 @@ TEXTS = {
 def plain_loop(model: CharModel, text: str) -> float:
     """The perplexity by its definition, one character after another, by the textbook's loop in float64."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    vocabulary, exact = model.vocabulary, textbook.tensors_of(model)
-    symbols = torch.from_numpy(vocabulary.encode(text)).long()
-    x = textbook.embedded(model.config, exact, torch.tensor([[vocabulary.start, *symbols[:-1]]]))
-    logits = textbook.read(model.config, exact, x).logits[:, 0]
+    symbols = torch.from_numpy(model.vocabulary.encode(text)).long()
+    logits = textbook.read_text(model, text).logits[:-1, 0]
     total = float(torch.nn.functional.cross_entropy(logits, symbols, reduction="sum"))
-    total += int((symbols == 0).sum()) * math.log(0x110000 - 0x800 - (vocabulary.size - 1))
+    total += int((symbols == 0).sum()) * math.log(0x110000 - 0x800 - (model.vocabulary.size - 1))
     return math.exp(total / len(text))
 
 

@@ -19,18 +19,11 @@ def torch_network(cell: str) -> CharModel:
     return in_torch(spread_network("rnn", activation="relu") if cell == "relu" else spread_network(cell))
 
 
-def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
-    """The start symbol and a text."""
-    ids = torch.tensor([[VOCABULARY.start, *VOCABULARY.encode(text).tolist()]])
-    tensors = textbook.tensors_of(model)
-    return textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids))
-
-
 @pytest.mark.parametrize("text", [TEXT, ""])
 @pytest.mark.parametrize("cell", [*CELLS, "relu"])
 def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
     model = torch_network(cell)
-    traced, right = trace(model, text), by_the_textbook(model, text)
+    traced, right = trace(model, text), textbook.read_text(model, text)
     kind, steps = CELLS[model.config.cell], len(text)
     arrays = {"hidden": traced.hidden, **({"cell": traced.cell} if kind.has_cell else {}), **traced.gates}
     assert tuple(arrays) == kind.quantities

@@ -22,7 +22,14 @@ from rnnviz.ui.jobs import worker
 from rnnviz.ui.shell import dashboard, render_finding
 from tests.support.apptest import Open, address_fields, page_words, run_until_settled, switch_page
 from tests.support.jobs import SOON, GatedJob
-from tests.support.lab_pages import INSIDE_PARTS, TINY_GRU, ask_board, choose_way, write_text
+from tests.support.lab_pages import (
+    INSIDE_PARTS,
+    TINY_GRU,
+    ask_board,
+    choose_way,
+    text_values,
+    write_text,
+)
 from tests.support.models import TEXT, tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("short_texts")
@@ -51,16 +58,23 @@ def test_page_speaks_chinese(open_app: Open, boards: dict[str, Any]) -> None:
     assert any("一" <= c <= "鿿" for c in boards["inside.memory"]["panels"][0]["notice"])
 
 
-def test_search_ranks_units_and_colours_the_text(open_app: Open, boards: dict[str, Any]) -> None:
+def test_best_unit_of_the_search_or_a_direction_colours_the_text(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
     app = run_until_settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
-    sent = boards["inside.finding"]
+    assert app.selectbox(key="inside.finding.what").value == "unit"
     (ranking,) = boards["inside.found"]["panels"]
-    read = trace(TINY_GRU, TEXT[:600])
-    result = search(read, units.target("word-start", TEXT[:600]), layer=0)
+    read, target = trace(TINY_GRU, TEXT[:600]), units.target("word-start", TEXT[:600])
+    result = search(read, target, layer=0)
     assert ranking["picks"][0] == result.best.unit.unit
     assert app.number_input(key="inside.unit").value == result.best.unit.unit
-    values = sent["arrays"][sent["texts"][0]["values"]]
+    values = text_values(boards["inside.finding"])
     assert values.tolist() == read.hidden[:, 0, result.best.unit.unit].tolist()
+    app.selectbox(key="inside.finding.what").set_value("means").run()
+    expected = directions.mean_difference(read, target).along(read)
+    np.testing.assert_allclose(text_values(boards["inside.finding"]), expected - expected.mean(), atol=1e-5)
+    pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
+    assert pushes["title"].endswith("difference of means: the first letter of a word")
 
 
 def test_strict_toggle_searches_with_edges(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,27 +278,10 @@ def test_long_text_has_untrained_copies_and_a_probe(
     assert "probe" in [panel["name"] for panel in boards["inside.found"]["panels"]]
     app = app.selectbox(key="inside.finding.what").set_value("probe").run()
     values = probe.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
-    np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
+    np.testing.assert_allclose(text_values(boards["inside.finding"]), values - values.mean(), atol=1e-4)
     # Whatever else is looked for in the text was measured at the same reading.
     run_until_settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
     assert "not been compared with all simpler explanations" not in page_words(app)
-
-
-def coloured(boards: dict[str, Any]) -> list[float]:
-    sent = boards["inside.finding"]
-    return list(sent["arrays"][sent["texts"][0]["values"]].tolist())
-
-
-def test_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards: dict[str, Any]) -> None:
-    app = run_until_settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
-    assert app.selectbox(key="inside.finding.what").value == "unit"
-    read = trace(TINY_GRU, TEXT[:600])
-    means = directions.mean_difference(read, units.target("word-start", TEXT[:600]))
-    app = app.selectbox(key="inside.finding.what").set_value("means").run()
-    expected = means.along(read)
-    np.testing.assert_allclose(coloured(boards), expected - expected.mean(), atol=1e-5)
-    pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
-    assert pushes["title"].endswith("difference of means: the first letter of a word")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from rnnviz.lab.pages.inside import unit_changes
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from tests.support.apptest import Open, page_words, run_until_settled
-from tests.support.lab_pages import TINY_GRU, ask_board, choose_way, write_text
+from tests.support.lab_pages import TINY_GRU, ask_board, choose_way, text_values, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("short_texts")
@@ -127,7 +127,7 @@ def test_direction_is_held_in_the_states_in_which_it_was_found(
     along = directions.mean_difference(read, units.target("word-start", TEXT[:300]), quantity="cell")
     value = next(slider for slider in app.slider if slider.label == "value").value
     changed = trace(tiny("lstm"), TEXT[:300], change=Intervention(along, "clamp", value))
-    gained = boards["inside.cause"]["arrays"][boards["inside.cause"]["texts"][0]["values"]]
-    np.testing.assert_allclose(gained, (read.nll - changed.nll) / np.log(2), atol=1e-4)
+    gained = (read.nll - changed.nll) / np.log(2)
+    np.testing.assert_allclose(text_values(boards["inside.cause"]), gained, atol=1e-4)
     app = app.selectbox(key="inside.cause.what").set_value("unit").run()
     assert app.text_input(key="inside.units").value

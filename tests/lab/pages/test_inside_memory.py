@@ -12,14 +12,10 @@ from rnnviz.lab.pages.inside import memory
 from rnnviz.ui.shell import render_finding
 from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.jobs import SOON, GatedJob
-from tests.support.lab_pages import ask_board, write_text
+from tests.support.lab_pages import ask_board, text_values, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
 GRU = tiny("gru", card=tiny_card())
-
-
-def values(board: dict[str, Any], n: int) -> Any:
-    return board["arrays"][board["texts"][n]["values"]]
 
 
 def test_shares_are_those_of_connectivity(
@@ -33,7 +29,7 @@ def test_shares_are_those_of_connectivity(
         app.text_input(key="inside.asked").set_value(target or "").run()
         app = run_until_settled(ask_board(app, "inside.memory", kind="at", value=at), "inside")
         sent = boards["inside.memory"]
-        shares = values(sent, 0)
+        shares = text_values(sent, 0)
         row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
         np.testing.assert_allclose(shares[:at], 100 * row.shares, rtol=1e-3)
         assert np.isnan(shares[at:]).all()
@@ -87,11 +83,13 @@ def test_attribution_draws_three_rows_for_the_character_in_view(
     contributions = attribution.contributions(GRU, TEXT[:90], at=41)
     sent = boards[memory.ATTRIBUTION_KEY]
     assert len(sent["texts"]) == 3
-    np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)
-    np.testing.assert_allclose(values(sent, 1)[:41], contributions.integrated.values, atol=1e-5)
-    np.testing.assert_allclose(values(sent, 2)[:41], contributions.occluded.values, atol=1e-5)
-    assert np.isnan(values(sent, 1)[41:]).all()
+    np.testing.assert_allclose(np.nansum(text_values(sent, 0)), 100, atol=1e-2)
+    np.testing.assert_allclose(text_values(sent, 1)[:41], contributions.integrated.values, atol=1e-5)
+    np.testing.assert_allclose(text_values(sent, 2)[:41], contributions.occluded.values, atol=1e-5)
+    assert np.isnan(text_values(sent, 1)[41:]).all()
     assert render_finding.join_sentences(contributions.sentences()) in page_words(app)
     # Another baseline gives other numbers.
     run_until_settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
-    assert not np.array_equal(values(boards[memory.ATTRIBUTION_KEY], 2)[:41], contributions.occluded.values)
+    assert not np.array_equal(
+        text_values(boards[memory.ATTRIBUTION_KEY], 2)[:41], contributions.occluded.values
+    )

@@ -16,7 +16,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell import render_finding
 from tests.support.apptest import Open, page_words, run_until_settled
-from tests.support.lab_pages import ask_board, choose_way
+from tests.support.lab_pages import ask_board, choose_way, text_values
 from tests.support.models import tiny, tiny_card
 
 KEY = PATCH_KEY
@@ -30,8 +30,7 @@ def shows(sent: dict[str, Any], done: Patched) -> None:
     panel = next(p for p in sent["panels"] if p["name"] == "lines")
     kl = sent["arrays"][panel["figures"]["light"]["data"][0]["y"]["$"]]
     np.testing.assert_allclose(kl, done.divergence[done.to : done.to + 20], atol=1e-5)
-    values = sent["arrays"][sent["texts"][0]["values"]]
-    np.testing.assert_allclose(values, -done.loss / np.log(2), atol=1e-5)
+    np.testing.assert_allclose(text_values(sent), -done.loss / np.log(2), atol=1e-5)
 
 
 def choose(app: AppTest, name: str, value: str) -> AppTest:

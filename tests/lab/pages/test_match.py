@@ -13,7 +13,7 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.shell import render_finding
 from tests.support.apptest import Open, page_words, run_until_settled
-from tests.support.lab_pages import ask_board, write_text
+from tests.support.lab_pages import ask_board, text_values, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
 GRU = tiny("gru", card=tiny_card())
@@ -39,8 +39,7 @@ def test_passage_matches_are_those_of_the_package(open_app: Open, boards: dict[s
     assert f"**{len(pattern)} units** are on throughout" in page_words(app)
     board = boards["inside.match"]
     assert board["spans"] == [list(SPAN)]
-    on = board["arrays"][board["texts"][0]["values"]]
-    assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
+    assert text_values(board)[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
     matches = matching.find(
         trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.MAX_SHOWN_MATCHES
     )

@@ -11,9 +11,10 @@ import pytest
 from rnnviz.errors import ConfigError
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from tests.support import needs
 from tests.support.apptest import Open, run_until_settled
+from tests.support.jobs import SOON, GatedJob
 from tests.support.perplexity_page import open_section, paste, upload
 
 
@@ -60,7 +61,11 @@ def test_button_forgets_all_texts_at_once(open_app: Open) -> None:
     origins = [name for name in app.session_state if name.startswith("origin.") and name.count(".") == 1]
     views = [app.session_state[name] for name in origins]
     assert [view.record.read("codes").size > 0 for view in views]
+    gated = GatedJob()
+    app.session_state["perplexity.jobs"].ask("gated", "gated", gated)
+    assert gated.started.wait(SOON)
     app.button(key="forget-texts").click().run()
+    assert gated.closed.is_set()
     assert files_with("The secret") == files_with("A lever") == []
     for view in views:
         with pytest.raises(ConfigError, match="was closed"):
@@ -97,4 +102,4 @@ def test_button_forgets_all_results_of_a_text(open_app: Open, monkeypatch: pytes
     run_until_settled(app, "perplexity")
     gc.collect()
     # isinstance() would wake torch's deprecated names among the objects.
-    assert not [item for item in gc.get_objects() if type(item) is InputText and item.name == "mine.txt"]
+    assert not [item for item in gc.get_objects() if type(item) is ReaderText and item.name == "mine.txt"]

@@ -100,7 +100,6 @@ def test_failed_job_keeps_its_error_and_only_unexpected_errors_are_logged(
 ) -> None:
     def failing(error: Exception) -> Work:
         def work(progress: Progress) -> None:
-            progress(Share(0.1))
             raise error
 
         return work

@@ -130,10 +130,9 @@ def test_sweep_leaves_folders_that_cannot_be_locked(monkeypatch: pytest.MonkeyPa
     def unlockable(*_: object) -> None:
         raise portalocker.LockException("no locks available")
 
-    monkeypatch.setattr(portalocker, "lock", unlockable)
-    scratch = Scratch()
-    monkeypatch.undo()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch.path.parent))
+    with monkeypatch.context() as patch:
+        patch.setattr(portalocker, "lock", unlockable)
+        scratch = Scratch()
     sweep()
     assert scratch.path.is_dir()
     scratch.remove()

@@ -1,6 +1,5 @@
 """The jobs of the Perplexity page, without a page: cancelled at any time, they leave nothing."""
 
-import tempfile
 from pathlib import Path
 from threading import Event
 
@@ -13,20 +12,17 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from tests.support.models import TEXT
 
 # Not UTF-8, with characters that the model doesn't know, and in stretches that the columns below are read in.
 WORDS = "".join(f"Größe und Ärger, {'The Time Traveller. '[: 3 * (n % 7)]}\n" for n in range(60))
-LATIN = InputText("a.txt", "digest", data=WORDS.encode("cp1252"))
+LATIN = ReaderText("a.txt", "digest", data=WORDS.encode("cp1252"))
 
 
 @pytest.fixture
 def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     """A model that knows its training text. Texts are read as if they were a thousand times as long."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr("rnnviz.text.decoding.CHUNK_BYTES", 200)
     for stretch in (
         "rnnviz.scoring.column_files.STRETCH_CHARS",

@@ -281,9 +281,9 @@ export class ColouredText {
     const { name, neutral, level } = this.scale;
     const levels = unifyClusters(codes, level(view.chunk), neutral);
     const coloured = runs(levels).filter(([, , n]) => n !== neutral);
-    const named = coloured.map(([from, to, n]) => [from, to, `${name}-${n}`]);
+    const highlights = coloured.map(([from, to, n]) => [from, to, `${name}-${n}`]);
     const breaks = runs(codes).filter(([, , code]) => code === 10);
-    this.lay(view, "colour", named);
+    this.lay(view, "colour", highlights);
     this.lay(view, "break", breaks);
   }
 

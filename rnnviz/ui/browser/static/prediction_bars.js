@@ -103,8 +103,8 @@ export class PredictionBars {
     if (button) button.hidden = id <= 0;
     const sentence = this.phrase(button && id > 0 ? "next.write" : "next.said", { c: name, p: chance });
     const label = beside ? this.phrase("next.beside", { said: sentence, p: beside }) : sentence;
-    const named = button && id > 0 ? button : row.item;
-    if (named.ariaLabel !== label) named.ariaLabel = label;
+    const labelled = button && id > 0 ? button : row.item;
+    if (labelled.ariaLabel !== label) labelled.ariaLabel = label;
   }
 
   /**
@@ -124,7 +124,7 @@ export class PredictionBars {
     put(this.lead, phrase(t === list.length ? "next" : t ? "next.at" : "next.start"));
     put(this.before, (t > CONTEXT_CHARS ? "…" : "") + last.map(visible).join(""));
     this.head.ariaLabel = `${this.lead.textContent} ${last.join("")}`;
-    const left = store.redrawn?.(t)?.left;
+    const left = store.reshapedAt(t)?.left;
     const bits = this.numbers.number(store.entropy(t));
     const n = left === undefined ? "" : this.numbers.whole(left);
     put(this.foot, n || !entropyShown ? phrase(n ? "next.left" : "next.entropy", { bits, n }) : "");
@@ -165,8 +165,8 @@ export class PredictionBars {
  */
 function bars(store, list, t) {
   const expected = store.expected(t);
-  const reshaped = store.redrawn?.(t);
-  const beside = store.beside?.(t);
+  const reshaped = store.reshapedAt(t);
+  const beside = store.beside(t);
   const actual = t < list.length ? store.ids[t] : -1;
   /** @type {Bar[]} */
   const newBars = expected.map(({ id, p }, i) => {

@@ -6,7 +6,7 @@ import { find, put } from "./dom.js";
 /** @import { Phrase } from "./messages.js" */
 
 const MARK = "data-rv-presenting"; // the document's attribute, with which the page's CSS hides all but the view
-const TYPED = "input, textarea, select, [contenteditable=true], [role=listbox]"; // elements where P is a letter
+const TEXT_INPUTS = "input, textarea, select, [contenteditable=true], [role=listbox]"; // elements where P is a letter
 
 /** @type {Presenting | undefined} the newest one: an older one's end must not end its presentation */
 let latest;
@@ -66,7 +66,7 @@ export class Presenting {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && this.alone) return this.set(false);
     const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
-    if (event.key.toLowerCase() !== "p" || target.closest?.(TYPED)) return;
+    if (event.key.toLowerCase() !== "p" || target.closest?.(TEXT_INPUTS)) return;
     event.preventDefault();
     this.set(!this.on);
   }

@@ -86,12 +86,12 @@ export interface Predictions {
   symbol(id: number): string;
   probability(t: number): number;
   entropy(t: number): number;
-  redrawn?(t: number): Redrawn | undefined;
-  beside?(t: number): Redrawn | undefined; // another network's probabilities of the same symbols
+  reshapedAt(t: number): Reshaped | undefined;
+  beside(t: number): Reshaped | undefined; // another network's probabilities of the same symbols
 }
 
 /** A reshaped prediction, see `reshaped` in page/live_answer.py. */
-export interface Redrawn {
+export interface Reshaped {
   p: Float32Array; // of the listed symbols
   came: number;
   left: number;

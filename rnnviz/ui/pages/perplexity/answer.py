@@ -29,7 +29,7 @@ from rnnviz.ui.jobs.worker import END_STATES, Job
 from rnnviz.ui.pages.perplexity import scoring_jobs, text_sources
 from rnnviz.ui.pages.perplexity.model_comparison import MAX_AUTOMATIC_SIZE, SecondModel
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
-from rnnviz.ui.pages.perplexity.text_sources import STOPPED, InputText
+from rnnviz.ui.pages.perplexity.text_sources import STOPPED, ReaderText
 from rnnviz.ui.shell import model_cache, sidebar
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
@@ -42,7 +42,7 @@ TEXT_TABLE = "texts"
 SUGGESTION_WAIT_S = 0.3
 
 
-def show(context: ModelContext, text: InputText, scored: TextScore, second: SecondModel | None) -> None:
+def show(context: ModelContext, text: ReaderText, scored: TextScore, second: SecondModel | None) -> None:
     """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
     score, bits = scored.score, usual(context.info.card)
     with st.container(border=True, key="answer"):
@@ -99,7 +99,7 @@ def show(context: ModelContext, text: InputText, scored: TextScore, second: Seco
         _details(text, scored)
 
 
-def row_by_row(context: ModelContext, text: InputText, sentence: str) -> None:
+def row_by_row(context: ModelContext, text: ReaderText, sentence: str) -> None:
     """Draw a `sentence` on a table, and the command that scores its rows."""
     st.markdown(sentence)
     model = context.info.path.stem
@@ -111,7 +111,7 @@ def _is_foreign(context: ModelContext, score: Score) -> bool:
     return bool(why(context.info.card, score.characters, score.unknown, score.bits_per_character))
 
 
-def _suggest_model(context: ModelContext, text: InputText, score: Score) -> None:
+def _suggest_model(context: ModelContext, text: ReaderText, score: Score) -> None:
     """Draw a note if the text is foreign to the chosen model, and a button for a network that reads it much
     better; otherwise nothing.
     """
@@ -167,7 +167,7 @@ def _rerun_after(job: Job) -> None:
         st.rerun()
 
 
-def _note_stopped(text: InputText) -> None:
+def _note_stopped(text: ReaderText) -> None:
     """Draw a note that the text was read in part, and a button that reads all of it."""
     note = _("These are its first {n} characters, where you stopped.").format(n=f"{text.stopped_at:,}")
     # Without its entry the text is a whole one again, whose result is another key's: the page asks for it.
@@ -177,7 +177,7 @@ def _note_stopped(text: InputText) -> None:
         st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity, None))
 
 
-def _offer_rewriting(context: ModelContext, text: InputText, score: Score, sentence: Sentence) -> None:
+def _offer_rewriting(context: ModelContext, text: ReaderText, score: Score, sentence: Sentence) -> None:
     """Draw the sentence on what the model would gain from a text written in another way, and the button that
     rewrites the text; nothing if it would gain nothing.
     """
@@ -207,7 +207,7 @@ def _offer_rewriting(context: ModelContext, text: InputText, score: Score, sente
         st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.request_rewriting, args=args)
 
 
-def _details(text: InputText, scored: TextScore) -> None:
+def _details(text: ReaderText, scored: TextScore) -> None:
     """Draw the details, closed at first, but open if the encoding is a guess that the reader should check."""
     score = scored.score
     doubtful = score.certainty == "guessed" or text.encoding is not None
@@ -286,8 +286,8 @@ def _unknown_table(scored: TextScore) -> None:
 
 
 def show_texts(
-    done: Sequence[tuple[InputText, TextScore]], *, all_known: bool
-) -> tuple[InputText, TextScore]:
+    done: Sequence[tuple[ReaderText, TextScore]], *, all_known: bool
+) -> tuple[ReaderText, TextScore]:
     """Draw all texts in a sortable table, and their averages. Returns the text to show in full.
 
     `all_known`: whether all texts are scored; the averages wait for that.

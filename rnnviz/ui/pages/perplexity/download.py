@@ -21,7 +21,7 @@ from rnnviz.scoring.score import Score
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
@@ -30,7 +30,7 @@ from rnnviz.ui.shell.model_cache import ModelContext
 MAX_TABLE_CHARS = 5_000_000
 
 
-def show(scores: Sequence[Score], text: InputText, scored: TextScore) -> None:
+def show(scores: Sequence[Score], text: ReaderText, scored: TextScore) -> None:
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
         button(_("Results as JSON"), lambda: as_json(scores).encode(), "perplexity.json", "application/json")
@@ -44,7 +44,7 @@ def show(scores: Sequence[Score], text: InputText, scored: TextScore) -> None:
     )
 
 
-def _characters(text: InputText, scored: TextScore) -> None:
+def _characters(text: ReaderText, scored: TextScore) -> None:
     st.markdown(
         _("**Every character of {name}**: position, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.score.file)
@@ -100,7 +100,7 @@ def as_json(scores: Sequence[Score]) -> str:
     return json.dumps([score.to_json() for score in scores], indent=1, ensure_ascii=False)
 
 
-def show_compressed(context: ModelContext, text: InputText, scored: TextScore) -> None:
+def show_compressed(context: ModelContext, text: ReaderText, scored: TextScore) -> None:
     """Draw the button that compresses and decompresses the text; then the file's size beside the predicted
     and the original one.
     """

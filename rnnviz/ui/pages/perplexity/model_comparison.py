@@ -21,7 +21,7 @@ from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain, show_errors
 from rnnviz.ui.shell.model_cache import ModelContext
@@ -52,7 +52,7 @@ def _other_models(context: ModelContext) -> dict[str, ModelInfo]:
 
 
 def _order_models(
-    context: ModelContext, text: InputText, score: Score
+    context: ModelContext, text: ReaderText, score: Score
 ) -> tuple[list[ModelInfo], list[ModelInfo]]:
     """The other models: those that know most of the text's characters, the recommended one first; the rest,
     of other scripts.
@@ -68,7 +68,7 @@ def _order_models(
     return near, [models[name] for name in order if unknown[name] > limit]
 
 
-def pick_second(context: ModelContext, text: InputText, score: Score) -> None:
+def pick_second(context: ModelContext, text: ReaderText, score: Score) -> None:
     """Draw the choice of the second model, those of the text's script first."""
     near, foreign = _order_models(context, text, score)
     models = {info.path.stem: info for info in (*near, *foreign)}
@@ -85,7 +85,7 @@ def pick_second(context: ModelContext, text: InputText, score: Score) -> None:
     )
 
 
-def second_model(context: ModelContext, text: InputText) -> SecondModel | None:
+def second_model(context: ModelContext, text: ReaderText) -> SecondModel | None:
     """The second model with its result on a text, whose job is started; None if none is chosen."""
     info = _other_models(context).get(st.session_state.get(SECOND_CHOICE) or "")
     return None if info is None else SecondModel(info, scoring_jobs.ask_score(info, text, info.path.stem))
@@ -101,7 +101,7 @@ class ComparisonRow:
     baseline: str = ""
 
     def ask(
-        self, context: ModelContext, text: InputText, scored: TextScore, pressed: bool | None
+        self, context: ModelContext, text: ReaderText, scored: TextScore, pressed: bool | None
     ) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
         # Another model may guess another encoding: then it would read another text.
@@ -124,7 +124,7 @@ class ComparisonRow:
         return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
-def show(context: ModelContext, jobs: Jobs, text: InputText, scored: TextScore) -> None:
+def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore) -> None:
     """Draw the choice of other models, and the table of the text's cost under each."""
     st.markdown(
         _(

@@ -22,7 +22,7 @@ from rnnviz.ui.pages.perplexity import (
     text_sources,
 )
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from rnnviz.ui.shell import error_messages, sidebar
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
@@ -31,7 +31,7 @@ from rnnviz.ui.shell.model_cache import ModelContext
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 
 
-TextResult = tuple[InputText, Pending[TextScore]]
+TextResult = tuple[ReaderText, Pending[TextScore]]
 
 
 def page(context: ModelContext) -> None:
@@ -58,12 +58,12 @@ def page(context: ModelContext) -> None:
         _results(context, jobs, _score(context, jobs, chosen))
 
 
-def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[InputText]) -> list[TextResult]:
+def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[ReaderText]) -> list[TextResult]:
     """Every text with its result or job; jobs that are missing are started.
 
     A text that its reader has stopped becomes the shorter text that was read.
     """
-    info, texts = context.info, list[InputText]()
+    info, texts = context.info, list[ReaderText]()
     # A job that "Stop here and show" has ended is still under the whole text's key. Its result is under the
     # shorter text's: from here on the page asks for that one.
     for text in chosen:
@@ -106,8 +106,8 @@ def _results(context: ModelContext, jobs: Jobs, results: Sequence[TextResult]) -
 def _section(
     context: ModelContext,
     jobs: Jobs,
-    done: Sequence[tuple[InputText, TextScore]],
-    text: InputText,
+    done: Sequence[tuple[ReaderText, TextScore]],
+    text: ReaderText,
     scored: TextScore,
     second: model_comparison.SecondModel | None,
 ) -> None:
@@ -140,7 +140,7 @@ def _section(
 
 def _without_figures(context: ModelContext, results: Sequence[TextResult]) -> None:
     """Draw why these texts have no figures: all errors in one box, then the remedies."""
-    messages, unread = list[str](), list[InputText]()
+    messages, unread = list[str](), list[ReaderText]()
     for text, result in results:
         name = plain(text.name)
         if result.job is None or (error := result.job.error) is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.pages.perplexity.text_sources import InputText
+    from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 
 # Seconds that the page waits for short texts before it shows a progress bar.
 BAR_AFTER_S = 0.6
@@ -73,12 +73,12 @@ class TextScore:
         return replace(self, score=replace(self.score, file=name))
 
 
-def full_key(info: ModelInfo, text: InputText) -> Key:
+def full_key(info: ModelInfo, text: ReaderText) -> Key:
     """The key of a text's `TextScore` by the model of this file."""
     return text.key("full", model_cache.digest(info))
 
 
-def plain_key(info: ModelInfo, text: InputText) -> Key:
+def plain_key(info: ModelInfo, text: ReaderText) -> Key:
     """The key of a text's score alone by the model of this file."""
     return text.key("plain", model_cache.digest(info))
 
@@ -103,7 +103,7 @@ class ScoringProgress:
 
 
 def _reading_options(
-    info: ModelInfo, text: InputText, check: Callable[[], None], stop: Event | None = None
+    info: ModelInfo, text: ReaderText, check: Callable[[], None], stop: Event | None = None
 ) -> dict[str, Any]:
     """The arguments of `score` and `record` for a text, read up to `text.stopped_at` or until `stop`
     is set.
@@ -116,7 +116,7 @@ def _reading_options(
     return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE_CHARS, "enough": enough}
 
 
-def score_text(info: ModelInfo, text: InputText, stop: Event, progress: Progress) -> TextScore:
+def score_text(info: ModelInfo, text: ReaderText, stop: Event, progress: Progress) -> TextScore:
     """Score a text by a model. After `stop`, the result is that of the shorter text read."""
     report = ScoringProgress(progress)
     # The record is written as the text is read: memory holds one piece of it, however long it is.
@@ -163,7 +163,7 @@ def _contamination(
 
 
 def ask_score(
-    info: ModelInfo, text: InputText, title: str, stop: Event | None = None, **options: Any
+    info: ModelInfo, text: ReaderText, title: str, stop: Event | None = None, **options: Any
 ) -> Pending[TextScore]:
     """A text's result by a model, or its job; `options` are those of `pending.ask`."""
     # The queue takes the smallest text first.
@@ -173,7 +173,7 @@ def ask_score(
     return ask(full_key(info, text), title, work, shared=True, stop=stop, size=size, **options)
 
 
-def score_by_other(info: ModelInfo, text: InputText, progress: Progress) -> Score:
+def score_by_other(info: ModelInfo, text: ReaderText, progress: Progress) -> Score:
     """A text's score by another model, which is loaded here: the page doesn't wait for that."""
     report = ScoringProgress(progress)
     scorer, source = model_cache.load_scorer(info), _reading_options(info, text, report.repeat)
@@ -181,7 +181,7 @@ def score_by_other(info: ModelInfo, text: InputText, progress: Progress) -> Scor
 
 
 def measure_baselines(
-    text: InputText, score: Score, vocabulary: Vocabulary, progress: Progress
+    text: ReaderText, score: Score, vocabulary: Vocabulary, progress: Progress
 ) -> dict[str, CostRow]:
     """The costs of a scored text under the baselines, by baseline's name."""
     report = ScoringProgress(progress)

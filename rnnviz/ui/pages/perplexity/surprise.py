@@ -35,7 +35,7 @@ from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.expected_characters import CONTEXT_CHARS, Expected
 from rnnviz.ui.pages.perplexity.model_comparison import SecondModel
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
-from rnnviz.ui.pages.perplexity.text_sources import InputText
+from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 from rnnviz.ui.pages.perplexity.viewer import ViewerRequest, ViewerSession, words
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain
@@ -54,7 +54,7 @@ _component = Component("viewer")
 
 
 def show(
-    context: ModelContext, jobs: Jobs, text: InputText, scored: TextScore, second: SecondModel | None
+    context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore, second: SecondModel | None
 ) -> None:
     """Draw one text under one model or two."""
     other = None

@@ -1,6 +1,6 @@
 """The reader's texts, from uploaded files, a pasted text and a corpus, and the choice of those to score.
 
-Scored are the newest, or those of the tab in view; others beside them only on request.
+The newest are scored, or those of the tab in view; others with them only on request.
 """
 
 import hashlib
@@ -139,7 +139,7 @@ _LAST_TEXTS = "perplexity.sources.seen"  # the checksums of each source's texts 
 
 
 @dataclass(frozen=True)
-class InputText:
+class ReaderText:
     """A text to score.
 
     content     the SHA-256 of its bytes, or of its UTF-8
@@ -199,7 +199,7 @@ class _NamedBytes(io.BytesIO):
         return super().read(size)
 
 
-def choose_texts() -> tuple[list[InputText], list[InputText]]:
+def choose_texts() -> tuple[list[ReaderText], list[ReaderText]]:
     """Draw the tabs. Returns the texts to score, and all texts: uploaded files, pasted text, corpus."""
     # Back resets a field whose value its address lacks. A long text is in no address, so what the field holds
     # is its default here, and Back leaves it.
@@ -220,7 +220,7 @@ def choose_texts() -> tuple[list[InputText], list[InputText]]:
     }
     # A rewritten text is as large as its original: it goes once the reader has removed that.
     checksums = {text.content for texts in by_source.values() for text in texts}
-    forms: dict[Hashable, InputText] = st.session_state.get(_FORMS, {})
+    forms: dict[Hashable, ReaderText] = st.session_state.get(_FORMS, {})
     st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in checksums}
     by_source = {name: [apply_choices(text) for text in texts] for name, texts in by_source.items()}
     scored = _texts_to_score(by_source)
@@ -233,16 +233,16 @@ def choose_texts() -> tuple[list[InputText], list[InputText]]:
     return _unique_texts(scored), _unique_texts(chain.from_iterable(by_source.values()))
 
 
-def apply_choices(text: InputText) -> InputText:
+def apply_choices(text: ReaderText) -> ReaderText:
     """The text with the reader's choices: rewritten, and read as far as the reader let it be."""
     for name in st.session_state.get(_REWRITTEN, {}).get(text.content, ()):
         text = rewritten_text(text, name)
     return replace(text, stopped_at=st.session_state.get(STOPPED, {}).get(text.identity))
 
 
-def rewritten_text(text: InputText, name: str) -> InputText:
+def rewritten_text(text: ReaderText, name: str) -> ReaderText:
     """The text rewritten by one of REWRITINGS: another text, made once."""
-    forms: dict[Hashable, InputText] = st.session_state.setdefault(_FORMS, {})
+    forms: dict[Hashable, ReaderText] = st.session_state.setdefault(_FORMS, {})
     # Made once and kept: each run of the page would decode and rewrite the whole text again.
     key = text.identity, name
     if key not in forms:
@@ -275,10 +275,10 @@ def undo_rewriting(content: str) -> None:
     del st.session_state[_REWRITTEN][content]
 
 
-def _unique_texts(texts: Iterable[InputText]) -> list[InputText]:
+def _unique_texts(texts: Iterable[ReaderText]) -> list[ReaderText]:
     """The texts without duplicates, with unique names, by which tables and choices identify them."""
     # Two files of one name and one content are one text; of two contents, the second becomes "name (2)".
-    by_name: dict[str, InputText] = {}
+    by_name: dict[str, ReaderText] = {}
     for text in texts:
         name, number = text.name, 1
         while name in by_name and by_name[name].identity != text.identity:
@@ -288,7 +288,7 @@ def _unique_texts(texts: Iterable[InputText]) -> list[InputText]:
     return list(by_name.values())
 
 
-def _file_text(file: Any) -> InputText:
+def _file_text(file: Any) -> ReaderText:
     """An uploaded file; its checksum is cached, because every click reruns the page."""
     digests: dict[str, str] = st.session_state.setdefault("perplexity.digests", {})
     data = file.getvalue()
@@ -296,14 +296,14 @@ def _file_text(file: Any) -> InputText:
         digests[file.file_id] = hashlib.sha256(data).hexdigest()
     content = digests[file.file_id]
     encoding = st.session_state.get(ENCODINGS, {}).get(content)
-    return InputText(printable(file.name, MAX_NAME_CHARS), content, data=data, encoding=encoding)
+    return ReaderText(printable(file.name, MAX_NAME_CHARS), content, data=data, encoding=encoding)
 
 
-def plain_text(name: str, text: str) -> InputText:
-    return InputText(name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), text=text)
+def plain_text(name: str, text: str) -> ReaderText:
+    return ReaderText(name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), text=text)
 
 
-def example(card: Mapping[str, Any]) -> InputText:
+def example(card: Mapping[str, Any]) -> ReaderText:
     """The example text for the model of this `card`, shown until the reader chooses a text."""
     return plain_text(_("an example"), example_text.example(card))
 
@@ -347,7 +347,7 @@ def _show_chosen_tab() -> None:
         st.session_state[_TAB] = _labels()[chosen[0]]
 
 
-def _texts_to_score(texts: Mapping[str, Sequence[InputText]]) -> list[InputText]:
+def _texts_to_score(texts: Mapping[str, Sequence[ReaderText]]) -> list[ReaderText]:
     """The texts to score, among those of each source ("files", "paste", "corpus"). A source with new texts
     replaces the chosen ones, unless it is among them.
     """
@@ -376,7 +376,7 @@ def _texts_to_score(texts: Mapping[str, Sequence[InputText]]) -> list[InputText]
     return [text for name in sources if name in chosen for text in texts[name]]
 
 
-def _source_label(name: str, texts: Sequence[InputText]) -> str:
+def _source_label(name: str, texts: Sequence[ReaderText]) -> str:
     if name == "files":
         return ngettext("{n} uploaded file", "{n} uploaded files", len(texts)).format(n=len(texts))
     return _("Pasted text") if name == "paste" else texts[0].name if texts else ""
@@ -385,7 +385,7 @@ def _source_label(name: str, texts: Sequence[InputText]) -> str:
 # A corpus.
 
 
-def _choose_corpus() -> list[InputText]:
+def _choose_corpus() -> list[ReaderText]:
     """Draw the choice of a corpus. Returns its text or its held-out part; [] if there is none yet."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     infos = {name: corpora.describe(name) for name in corpora.names()}
@@ -404,7 +404,7 @@ def _choose_corpus() -> list[InputText]:
     except RnnvizError as error:
         st.error(describe(error), icon=":material/error:")
         return []
-    return [InputText(infos[name].title, content, text=text)]
+    return [ReaderText(infos[name].title, content, text=text)]
 
 
 # A resource, not data: Streamlit copies cached data at each use, and this text may have many megabytes.
@@ -418,7 +418,7 @@ def _read_corpus(name: str, part: str) -> tuple[str, str]:
 
 def offer_download(info: corpora.CorpusInfo) -> bool:
     """Whether a corpus has just been downloaded; until then, draws the button that downloads it."""
-    # The key has no text: "Forget my texts" leaves a downloaded corpus alone.
+    # Called twice below: each run looks at the download, and only a press starts it.
     fetch = partial(
         ask, Key("fetch", rest=info.name), info.title, partial(_fetch, info.name), kind="download"
     )
@@ -464,7 +464,7 @@ COMMON_ENCODINGS = {
 }
 
 
-def encoding_control(text: InputText, encoding: str | None, certainty: str | None) -> None:
+def encoding_control(text: ReaderText, encoding: str | None, certainty: str | None) -> None:
     """Draw the `encoding` of a file, its certainty ("declared", "verified" or "guessed"), and the
     choice of another.
     """
@@ -500,13 +500,13 @@ def encoding_control(text: InputText, encoding: str | None, certainty: str | Non
         encoding_picker(text, beside=True)
 
 
-def mend_encoding(text: InputText) -> None:
+def mend_encoding(text: ReaderText) -> None:
     """Draw the choice of an encoding for a file that could not be read; nothing for a binary one."""
     if text.data and not binary_format(text.data[:512]):
         encoding_picker(text)
 
 
-def encoding_picker(text: InputText, *, beside: bool = False) -> None:
+def encoding_picker(text: ReaderText, *, beside: bool = False) -> None:
     # Both, as two files of one content each have a choice, and Streamlit refuses two widgets of one key.
     key = f"encoding-{text.content[:16]}-{text.name}"
     words = {"": _("Detect automatically")}

@@ -162,7 +162,7 @@ class ViewerSession:
             **extra,
         }
         arrays = self._arrays([(start, stop) for _, start, stop in spans])
-        # Words, colours and curve take more than a chunk: they are sent once, not with every scroll.
+        # Words, colours and curve don't change: they are sent once, not with every scroll.
         if ask.static != digest:
             header["static"] = dict(static)
             arrays |= curves

@@ -16,7 +16,7 @@ import { Text } from "./text.js";
 /** @import { Answer, Arrays, BoardTheme } from "./types" */
 
 /** Resolves after the next paint; at once in a hidden tab, which has none. */
-function painted() {
+function waitForPaint() {
   if (document.hidden) return Promise.resolve();
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
@@ -189,7 +189,7 @@ export class View extends BaseView {
     this.root.dataset.shown = String(turn);
     for (const { panel, width, seen } of all) {
       if (seen) continue;
-      await painted();
+      await waitForPaint();
       if (turn !== this.turn) return;
       await panel.draw(theme, width);
     }

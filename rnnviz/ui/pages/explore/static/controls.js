@@ -45,15 +45,15 @@ export class Controls {
     const layers = Array.from({ length: fixed.layers }, (_, n) => [n, phrase("layer.n", { n })]);
     this.choose("layer", layers, (layer) => view.choose({ layer: Number(layer) }));
     find(root, "label.rv-layers").hidden = fixed.layers === 1;
-    const some = fixed.few < fixed.units;
+    const showsFew = fixed.few < fixed.units;
     const orders = [
-      ["steady", phrase(some ? "order.steady" : "order.slow", { n: fixed.few })],
+      ["steady", phrase(showsFew ? "order.steady" : "order.slow", { n: fixed.few })],
       ["alike", phrase("order.alike")],
       ["index", phrase("order.index")],
     ];
     this.choose("order", orders, (order) => this.order(order));
     this.all = find(root, "button.rv-all");
-    this.all.hidden = !some;
+    this.all.hidden = !showsFew;
     this.all.onclick = () => this.order(view.order === "steady" ? "alike" : "steady");
     const fewer = ROW_COUNTS.filter((count) => count < fixed.units).map((count) => [count, String(count)]);
     const zooms = [[0, phrase("zoom.all", { n: fixed.units })], ...fewer];

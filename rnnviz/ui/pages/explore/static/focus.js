@@ -10,7 +10,7 @@ const NAVIGATION = "[data-testid='stSidebarNav']";
  * not on a touch screen, whose keyboard would open; and not if another element has the focus.
  * @param {HTMLElement} root the view @param {HTMLElement} element
  */
-export function greet(root, element) {
+export function focusOnArrival(root, element) {
   const { activeElement: active, body } = document;
   const elsewhere = active && active !== body && !active.closest(NAVIGATION);
   if (elsewhere || root.dataset.height || !window.matchMedia("(hover: hover)").matches) return;
@@ -18,16 +18,16 @@ export function greet(root, element) {
 }
 
 /** Restores the focus after a dialog: Streamlit opens one while its server is away. */
-export class Returning {
+export class FocusRestorer {
   /** @type {HTMLElement | null} */
-  lost = null;
+  lastFocus = null;
   observer = new MutationObserver(() => this.look());
 
   /** @param {HTMLElement} root */
   constructor(root) {
     root.addEventListener("focusout", ({ target, relatedTarget: to }) => {
       if (!(to instanceof Element) || !to.closest(DIALOG)) return;
-      this.lost = /** @type {HTMLElement} */ (target);
+      this.lastFocus = /** @type {HTMLElement} */ (target);
       this.observer.observe(document.body, { childList: true, subtree: true });
     });
   }
@@ -36,8 +36,8 @@ export class Returning {
     if (document.querySelector(DIALOG)) return;
     this.observer.disconnect();
     const { activeElement: active, body } = document;
-    if (!active || active === body) this.lost?.focus({ preventScroll: true });
-    this.lost = null;
+    if (!active || active === body) this.lastFocus?.focus({ preventScroll: true });
+    this.lastFocus = null;
   }
 
   close() {

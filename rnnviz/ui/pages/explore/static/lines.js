@@ -7,8 +7,8 @@ import { fit } from "../../../browser/static/heat.js";
 /** @import { Store } from "./store.js" */
 /** @import { Box } from "./types" */
 
-const APART = 40; // pixels between two arrows
-const ARROW = 4;
+const ARROW_GAP_PX = 40; // pixels between two arrows
+const ARROW_PX = 4;
 /** @type {Record<string, number[]>} */
 const DASHES = { dot: [2, 3], dash: [8, 6], dashdot: [8, 3, 2, 3] };
 
@@ -85,14 +85,14 @@ export function drawLines(
  */
 function beyond(pen, is, { room, n, colour }) {
   pen.fillStyle = colour;
-  const step = Math.max(1, Math.round(APART / room));
+  const step = Math.max(1, Math.round(ARROW_GAP_PX / room));
   for (let i = 0; i < n; i += step) {
     if (!is(i)) continue;
     const x = (i + 0.5) * room;
     pen.beginPath();
     pen.moveTo(x, 0);
-    pen.lineTo(x + ARROW, 2 * ARROW);
-    pen.lineTo(x - ARROW, 2 * ARROW);
+    pen.lineTo(x + ARROW_PX, 2 * ARROW_PX);
+    pen.lineTo(x - ARROW_PX, 2 * ARROW_PX);
     pen.fill();
   }
 }

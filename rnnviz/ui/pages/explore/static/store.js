@@ -68,21 +68,21 @@ export class Store {
    * @param {Answer} header @param {Arrays} arrays
    */
   apply(header, arrays) {
-    const { known, start, stop, held } = header;
+    const { known: textRows, start, stop, held: heldColumns } = header;
     const continues = this.revision > 0 && header.revision === this.revision + 1;
-    if (known > 0 && !continues) return false; // answers come on two paths, so one may overtake another
+    if (textRows > 0 && !continues) return false; // answers come on two paths, so one may overtake another
     if (header.static) {
       this.fixed = header.static;
       this.digest = header.digest;
     }
     if (!this.fixed || this.digest !== header.digest) return false;
     // As long as the text: the first `known` rows stay, the new ones go behind them. live_answer.py has an example.
-    this.symbols.put(known, arrays.ids);
-    this.nll.put(known, arrays.nll);
-    this.predicted.put(known, arrays.nll);
+    this.symbols.put(textRows, arrays.ids);
+    this.nll.put(textRows, arrays.nll);
+    this.predicted.put(textRows, arrays.nll);
     this.hasCounts = Boolean(arrays.ngram);
-    if (arrays.ngram) this.counted.put(known, arrays.ngram);
-    if (arrays.memoryless) this.forgetful.put(known, arrays.memoryless);
+    if (arrays.ngram) this.counted.put(textRows, arrays.ngram);
+    if (arrays.memoryless) this.forgetful.put(textRows, arrays.memoryless);
     if (arrays.unit) this.unit.put(header.unitFrom, arrays.unit);
     this.head = header;
     this.length = header.length;
@@ -91,7 +91,7 @@ export class Store {
     this.listed = Math.min(this.fixed.listed, this.fixed.symbols.length + 1);
     // The window: columns low … high - 1 stay, though at another place once the window has moved by `start` - `old`.
     const old = this.start;
-    const [low, high] = held;
+    const [low, high] = heldColumns;
     const end = high > low ? high + 1 : high; // n characters have n + 1 predictions
     this.states = assemble(this.states, old, arrays.states, this.units, start, stop, low, high);
     this.next = assemble(this.next, old, arrays.next, this.listed, start, stop + 1, low, end);

@@ -129,11 +129,11 @@ export class TextBackground {
   /** Scroll the place before character t into view. @param {number} t */
   reveal(t) {
     const { area, points } = this;
-    const { scrollTop: seen, clientHeight: height } = area;
+    const { scrollTop: viewTop, clientHeight: height } = area;
     if (t >= points.length) area.scrollTop = area.scrollHeight;
     else {
       const [, top, , bottom] = this.box(t, toUnit(this.text, t, this.astral), this.origin);
-      if (top < seen || bottom > seen + height) area.scrollTop = top - height / 2;
+      if (top < viewTop || bottom > viewTop + height) area.scrollTop = top - height / 2;
     }
     this.scroll = area.scrollTop;
   }

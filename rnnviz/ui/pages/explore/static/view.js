@@ -14,7 +14,7 @@ import { Continuation } from "./continuation.js";
 import { Controls } from "./controls.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
-import { greet, Returning } from "./focus.js";
+import { FocusRestorer, focusOnArrival } from "./focus.js";
 import { meetServerText, remember } from "./kept_state.js";
 import { handleFigureKey, handleShortcut } from "./keys.js";
 import { Readout } from "./readout.js";
@@ -91,7 +91,7 @@ export class View extends BaseView {
     super(root, styled);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
     else this.presenting = new Presenting(root, () => this.onPresentation(), false);
-    this.focus = new Returning(root);
+    this.focus = new FocusRestorer(root);
     // Resolves to "", or to the address where Plotly is missing. Parsing the library blocks the browser for a second,
     // so it waits until the first picture is painted. A message arrives after the paint; a frame's callback before it.
     this.plotly = new Promise((resolve) => {
@@ -198,7 +198,7 @@ export class View extends BaseView {
     if (root.hidden)
       this.styled.then(() => {
         root.hidden = false;
-        greet(root, this.editor.area);
+        focusOnArrival(root, this.editor.area);
         this.plotly.then((missing) => missing && this.controls.showMissingPlotly(missing));
         this.observer?.observe(root);
         this.resized();

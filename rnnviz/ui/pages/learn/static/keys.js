@@ -18,7 +18,7 @@ export function handleKey(view, event) {
   }
   if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
   /** @type {Record<string, () => void>} */
-  const moves = {
+  const actions = {
     " ": () =>
       (!event.shiftKey && (view.room.space() || view.openPicture())) ||
       view.goToStep(view.at + (event.shiftKey ? -1 : 1)),
@@ -41,7 +41,7 @@ export function handleKey(view, event) {
   const picksOption = view.board.openPicture && "abcdef".includes(letter); // the option that most hands were raised for
   const move = picksOption
     ? () => view.board.openPicture?.("abcdef".indexOf(letter))
-    : (moves[event.key] ?? moves[letter]);
+    : (actions[event.key] ?? actions[letter]);
   if (!move) return;
   event.preventDefault();
   move();

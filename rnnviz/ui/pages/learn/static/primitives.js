@@ -359,13 +359,12 @@ class Pen {
       if (pick) this.press(cell, `${pick}.${i}`, `${mark}: ${i + 1}`, () => this.ask({ [pick]: i + 1 }));
       line.append(below ? make("span", "kit-pair", cell, make("small", "", below[i])) : cell);
     });
-    const made = make(
+    return make(
       "div",
       classNames("kit-cells", look),
       ...(title ? [make("p", "kit-text kit-quiet", title)] : []),
       line,
     );
-    return made;
   }
 
   /** @param {KitNode} node */

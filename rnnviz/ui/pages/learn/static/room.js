@@ -14,7 +14,7 @@ export class Room {
   /** @type {RoomLive | null} */
   live = null;
   trouble = "";
-  lost = false; // whether the last poll failed
+  pollFailed = false; // whether the last poll failed
   sheet = false; // whether the address and the QR code are shown large
   /** @type {(() => void) | null} goes on to the next letter, if there is one */
   next = null;
@@ -82,21 +82,21 @@ export class Room {
   async follow() {
     this.following.abort();
     this.live = null;
-    this.lost = false;
+    this.pollFailed = false;
     if (!this.door) return;
     this.following = new AbortController();
     const { signal } = this.following;
     while (!signal.aborted) {
       try {
-        const seen = /** @type {RoomLive | null} */ (this.live)?.edition ?? "";
-        const response = await fetch(`/room?seen=${seen}`, { signal });
+        const edition = /** @type {RoomLive | null} */ (this.live)?.edition ?? "";
+        const response = await fetch(`/room?seen=${edition}`, { signal });
         const live = await response.json();
         if (signal.aborted) return;
         if (live.closed) this.dropRoom();
         else this.takeState(live);
       } catch {
         if (signal.aborted) return;
-        this.lost = true;
+        this.pollFailed = true;
         this.words.show();
         await new Promise((done) => setTimeout(done, RETRY_MS));
       }
@@ -106,8 +106,8 @@ export class Room {
   /** @param {RoomLive} live */
   takeState(live) {
     const before = this.question;
-    const same = this.live?.edition === live.edition && !this.lost;
-    this.lost = false;
+    const same = this.live?.edition === live.edition && !this.pollFailed;
+    this.pollFailed = false;
     this.live = live;
     if (same) return;
     const current = this.question;

@@ -47,12 +47,12 @@ export class RoomPanel {
     );
 
     this.reminder = make("b", "ln-room-address");
-    this.answered = make("span");
-    this.lost = make("span", "ln-room-trouble");
+    this.answerCount = make("span");
+    this.lostNotice = make("span", "ln-room-trouble");
     this.reveal = button("reveal", "ln-strong", () => room.reveal());
     this.again = button("again", "", () => room.again());
     this.next = button("next", "ln-strong", () => room.space());
-    this.line.append(this.lost, this.reminder, this.answered, this.reveal, this.again, this.next);
+    this.line.append(this.lostNotice, this.reminder, this.answerCount, this.reveal, this.again, this.next);
   }
 
   /** Update all elements to the room's state. */
@@ -76,7 +76,7 @@ export class RoomPanel {
 
   /** Update the sheet with the QR code and the address, readable from the last row. @param {number} phones */
   showSheet(phones) {
-    const { door, phrase, trouble, lost, sheet } = this.room;
+    const { door, phrase, trouble, pollFailed, sheet } = this.room;
     this.sheet.hidden = !sheet || !(door || trouble);
     if (!phrase || this.sheet.hidden) return;
     for (const element of [this.code, this.scan, this.address, this.how, this.trust, this.closer])
@@ -86,7 +86,7 @@ export class RoomPanel {
       put(this[name], phrase(`room.${name}`));
     put(this.count, phrase("room.phones"));
     put(this.phones, String(phones));
-    put(this.trouble, trouble || (lost ? phrase("room.lost") : ""));
+    put(this.trouble, trouble || (pollFailed ? phrase("room.lost") : ""));
     this.places.hidden = !door || door.places.length < 2;
     if (!door) return;
     if (this.code.src !== door.qr) this.code.src = door.qr;
@@ -102,20 +102,20 @@ export class RoomPanel {
 
   /** Update the line during a question, which replaces the notice. @param {number} phones */
   showQuestionLine(phones) {
-    const { question, phrase, lost, sheet, door, next } = this.room;
+    const { question, phrase, pollFailed, sheet, door, next } = this.room;
     const asks = Boolean(question && !question.revealed && !sheet);
     const active = Boolean(question && !question.over && !sheet);
     this.line.hidden = !active;
     this.notice.hidden = asks || Boolean(active && next);
     if (!question || !phrase) return;
-    for (const element of [this.reminder, this.answered, this.reveal]) element.hidden = !asks;
+    for (const element of [this.reminder, this.answerCount, this.reveal]) element.hidden = !asks;
     this.again.hidden = asks;
     this.next.hidden = asks || !next;
     this.reveal.disabled = !question.votes;
-    put(this.lost, phrase("room.lost"));
-    this.lost.hidden = !lost;
+    put(this.lostNotice, phrase("room.lost"));
+    this.lostNotice.hidden = !pollFailed;
     put(this.reminder, door?.short ?? "");
-    put(this.answered, phrase("room.answered", { n: question.answered, phones }));
+    put(this.answerCount, phrase("room.answered", { n: question.answered, phones }));
   }
 }
 

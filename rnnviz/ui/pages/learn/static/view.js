@@ -34,7 +34,7 @@ export class View extends BaseView {
   /** @type {[page: Uint8Array, newest: Uint8Array] | undefined} the answers of the view that this one replaces */
   before = undefined;
   /** @type {Uint8Array | undefined} */
-  newest;
+  newestAnswer;
   /** @type {string | undefined} the name of a step to go to, until the answer comes */
   namedStep;
   /** @type {Record<number, number>} the last known step, by scene */
@@ -109,15 +109,15 @@ export class View extends BaseView {
   }
 
   memory() {
-    return [this.data, this.newest];
+    return [this.data, this.newestAnswer];
   }
 
   /** Take an answer. A remounted view gets the page's answer again; a newer one over its own connection replaces it. @param {Uint8Array} data */
   takeAnswer(data) {
     const [page, newest] = this.before ?? [];
     this.before = undefined;
-    this.newest = newest && data === page ? newest : data;
-    super.takeAnswer(this.newest);
+    this.newestAnswer = newest && data === page ? newest : data;
+    super.takeAnswer(this.newestAnswer);
   }
 
   /** @param {Uint8Array} data */

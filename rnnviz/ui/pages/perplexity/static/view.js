@@ -263,7 +263,7 @@ export class View extends BaseView {
     };
     const number = find(root, "input.vw-number");
     number.onchange = () => {
-      const position = entered(number.value, this.text.length);
+      const position = enteredPosition(number.value, this.text.length);
       if (position === null) return;
       this.pick(position);
       this.text.go(position);
@@ -328,7 +328,7 @@ export class View extends BaseView {
 }
 
 /** The index of a character by the number that a reader typed; null without one. @param {string} typed @param {number} length of the text */
-export function entered(typed, length) {
+export function enteredPosition(typed, length) {
   const position = parseInt(typed.replace(/\D/g, ""), 10) - 1;
   return Number.isNaN(position) ? null : Math.max(0, Math.min(length - 1, position));
 }

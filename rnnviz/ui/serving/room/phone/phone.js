@@ -24,7 +24,7 @@ let missed;
 let counted = null;
 let stream = new AbortController();
 let shownAddress = ""; // the address of the network in view
-let picked = ""; // its title, if the reader has picked it
+let pickedTitle = ""; // its title, if the reader has picked it
 let chosenIndex = -1; // the index of the network that the lecturer put on the phones last
 
 /** @param {string} id @returns {HTMLElement} */
@@ -174,11 +174,11 @@ function show(state) {
 
 /** Show a network: the one picked here, else the lecturer's, else the one that suits the screen. @param {Network[]} pages @param {number} chosen */
 function frame(pages, chosen) {
-  if (chosen !== chosenIndex && chosen >= 0) picked = "";
+  if (chosen !== chosenIndex && chosen >= 0) pickedTitle = "";
   chosenIndex = chosen;
-  const small = [...pages].sort((a, b) => a.bytes - b.bytes)[0];
-  const usual = pages[chosen] ?? (window.innerWidth < NARROW_PX ? small : pages[0]);
-  const page = pages.find((network) => network.title === picked) ?? usual;
+  const smallest = [...pages].sort((a, b) => a.bytes - b.bytes)[0];
+  const usual = pages[chosen] ?? (window.innerWidth < NARROW_PX ? smallest : pages[0]);
+  const page = pages.find((network) => network.title === pickedTitle) ?? usual;
   networks.hidden = pages.length < 2;
   networks.setAttribute("aria-label", phrase("network"));
   networks.replaceChildren(
@@ -198,7 +198,7 @@ function choice(network, on) {
   element.textContent = network.title;
   element.setAttribute("aria-pressed", String(on));
   element.onclick = () => {
-    picked = network.title;
+    pickedTitle = network.title;
     show(lastState);
   };
   return element;
@@ -214,10 +214,10 @@ function statusLine(state) {
   const right = state.state === "closed" && typeof state.right === "number" ? state.right : -1;
   const answer = state.options?.[right];
   if (answer === undefined) return phrase(state.state);
-  const named = answer === " " ? phrase("space") : answer;
+  const answerName = answer === " " ? phrase("space") : answer;
   return phrase("right").replace(
     "{answer}",
-    state.letters ? named : `${String.fromCharCode(65 + right)} · ${named}`,
+    state.letters ? answerName : `${String.fromCharCode(65 + right)} · ${answerName}`,
   );
 }
 
