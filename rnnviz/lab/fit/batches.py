@@ -21,6 +21,11 @@ DRAWN_LENGTHS = 1 << 18
 """Random lengths drawn together."""
 
 
+# A worked example: 1,000 characters, batch 4, steps 30. `slack` is 30, so `length` is 970 // 4 = 242, and
+# an epoch has 9 chunks. With offset 13 the rows are the characters 13 … 254, 255 … 496, 497 … 738 and 739 …
+# 980. The first step reads the columns 0 … 29 of all four rows, the ninth the last two.
+
+
 class Streams:
     """The ids of a text, int64, as contiguous streams, beside rows that begin afresh at every step: a share
     `fresh` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text.
@@ -37,7 +42,9 @@ class Streams:
         beginnings: Sequence[int] = (0,),
     ) -> None:
         self.ids, self.start = ids, start
+        # A short text is read in fewer rows, of two pieces or more, where it has that many characters.
         self.batch = max(1, min(batch, len(ids) // (2 * steps)))
+        # A share above 0 makes at least one fresh row, and leaves at least one stream.
         self.fresh = min(max(round(fresh * self.batch), 1), self.batch - 1) if fresh else 0
         self.count = self.batch - self.fresh  # streams
         # How far an epoch's beginning may move. A single word always begins with its first letter.
@@ -57,6 +64,8 @@ class Streams:
         places in the streams; `offset` is the epoch's first place in the text.
         """
         labels = self.ids[offset : offset + self.count * self.length].view(self.count, self.length)
+        # The input before the first label is the last character of the piece before; an epoch begins with
+        # the start symbol.
         first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
 
@@ -98,6 +107,7 @@ class Cuts:
         blocks = [np.zeros(1, np.int64)]
         for n in range(math.ceil(epochs / block)):
             epoch_column = np.arange(n * block, min((n + 1) * block, epochs))[:, None]
+            # Seeded by the block, so that a resumed run draws the same lengths.
             lengths = np.random.default_rng((seed, n)).integers(
                 low, high, (len(epoch_column), max_pieces), endpoint=True
             )
@@ -106,6 +116,8 @@ class Cuts:
             blocks.append(ends[np.diff(ends, prepend=0) > 0])  # they rise: np.unique would hash them
         ends = np.concatenate(blocks)
         self.length, self._ends = length, ends[ends <= epochs * length]
+        # Regular cuts repeat after one epoch: `whole` of these, and a rest. Random cuts cover all epochs of
+        # the run: there `whole` is 0, or 1 without a rest.
         whole, rest = divmod(places, epochs * length)
         last = int(np.searchsorted(self._ends, rest))
         self.total_steps = whole * (len(self._ends) - 1) + last

@@ -49,6 +49,7 @@ def make_card(
     `checkpoint.load` and `scoring.perplexity`.
     """
     split = corpus.split()
+    # What training read, by its checksum: `save` refuses it as held-out text.
     read = split.train if trained_on == "first 85 %" else split.train + split.validation
     card: dict[str, Any] = {
         "corpus": corpus.name,
@@ -116,6 +117,7 @@ def describe(
         choice=choice,
         example=example,
     )
+    # Devices, precisions, engines and numbers of threads differ in the last digits of their results.
     model.card["engine"] = {
         "device": computing.get("device"),
         "precision": "bfloat16" if computing.get("bfloat16") else "float32",

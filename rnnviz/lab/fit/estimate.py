@@ -103,6 +103,8 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     All numbers count as float32, also for a GPU's run in bfloat16.
     """
     model = config.model_config(vocabulary_size)
+    # (kept_numbers, pass_numbers) by cell, fitted to measured peaks. tests/lab/fit/test_estimate.py holds
+    # four recipes to 0.75 … 1.35 of a run's peak. A cell without an entry is estimated by its blocks.
     numbers_by_cell = {
         "mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (6.0, 12.0 if config.layers > 1 else 1.0),
         "lstm": (23.5, 0.0), "mingru": (8.5, 8.5),
@@ -118,6 +120,7 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     # the activations, which are free by then.
     weight_bytes = 4 * model.parameter_count
     saving = max(0.0, 7.5 * weight_bytes - activations)
+    # Whether numba still has to compile isn't known here, so its memory counts in any case.
     compiles = config.cell != "mlp" and not config.is_small and find_spec("numba")
     return {
         "program": PROGRAM_BYTES + (NUMBA_BYTES if compiles else 0),
@@ -145,6 +148,7 @@ def available_memory(
                 lines = (place / "memory.stat").read_text("ascii").splitlines()
             except (OSError, ValueError):
                 continue
+            # Cached pages of files count as used, but the kernel gives them up when memory is needed.
             statistics = dict(line.split() for line in lines)
             free_bytes.append(max(0, limit_bytes - used_bytes + int(statistics.get(reclaimable, 0))))
     return min(free_bytes)
@@ -178,6 +182,7 @@ def measure_speed(
     call = own_python("-c", "from rnnviz.lab.fit.estimate import _measure; _measure()", task)
     pipe, until = subprocess.PIPE, time.monotonic() + timeout
     call |= {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe}
+    # A process of its own loads torch, and gives all its memory back when it ends.
     with subprocess.Popen(**call, encoding="utf-8", errors="replace") as process:
         try:
             while True:

@@ -51,6 +51,7 @@ def fit(
     best = {}
     for report in trainer.run(prompt=watch_text, sample_length=sample_length):
         if report.best:
+            # Cloned, because training goes on to change these tensors in place.
             best = {part: weights.clone() for part, weights in model.state_dict().items()}
         if on_report is not None:
             on_report(report)

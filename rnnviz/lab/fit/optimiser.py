@@ -79,6 +79,8 @@ def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
     """A recipe's optimiser; weights decay in matrices only (Loshchilov & Hutter 2019)."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     vectors = [p for p in model.parameters() if p.dim() <= 1]
+    # The fused optimiser updates all parameters in one call and takes `grad_scale`, by which `Trainer`
+    # clips.
     return AdamW(
         [{"params": matrices, "weight_decay": config.weight_decay}, {"params": vectors, "weight_decay": 0.0}],
         lr=config.learning_rate,
@@ -94,5 +96,6 @@ def rate(highest: float, read: float, coming: float, total: float) -> float:
     warm = max(1, total // WARM_UP_PARTS)
     if read < warm:
         return highest * min(warm, read + coming) / warm
+    # 0 after the warm-up, where the cosine takes over at the highest rate; 1 at the run's end.
     through = (read - warm) / (total - warm)
     return highest * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * 0.5 * (1 + math.cos(math.pi * through)))

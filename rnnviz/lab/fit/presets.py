@@ -132,6 +132,7 @@ def dropout(passes: float, hidden_size: int = 256) -> tuple[float, float, float]
     """Dropout of embedding, W_hh and output: 0 up to 2 passes over a text, full from 64, between in
     proportion to the logarithm. Larger models memorise sooner.
     """
+    # log2(64 / 2) is 5: the level is 0 at 2 passes and 1 at 64.
     level = min(1.0, max(0.0, log2(max(passes, 1.0) / 2) / 5))
     highest = (0.1, 0.3, 0.35) if hidden_size <= 256 else (0.1, 0.45, 0.5)
     embedding, weight, output = (round(share * level, 2) for share in highest)

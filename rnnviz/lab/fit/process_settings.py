@@ -35,5 +35,6 @@ def own_python(*words: str) -> dict[str, Any]:
     """
     package = str(Path(__file__).resolve().parents[3])  # perhaps not installed, only beside the script
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
+    # Before the environment is copied: libgomp reads GOMP_SPINCOUNT as the child loads torch.
     spin_briefly()
     return {"args": [sys.executable, "-P", *words], "env": {**os.environ, "PYTHONPATH": path}}

@@ -97,6 +97,7 @@ def save(
                 "the model was trained on {share:.0%} of the held-out text; give one that it never read",
                 share=seen_share,
             )
+        # The figures are those of the weights in the file, which float16 rounds.
         stored = _half_copy(model) if half else model
         card |= {"held_out": held_out_figures(stored, unseen.text), "sha256_held_out": sha256(unseen.text)}
         if seen_share >= MIN_OVERLAP_SHARE:
@@ -110,6 +111,7 @@ def save(
 
 def _seen_share(unseen: str, corpus: str, sketch: Sketch | None, card: Mapping[str, Any]) -> float:
     """The share of a held-out text that was trained on, as far as corpus, checksums and sketch tell."""
+    # Exact matches first: a text shorter than the sketch's n-grams has no hash in it.
     if unseen in corpus or sha256(unseen) in (card.get("sha256"), card.get("sha256_trained_on")):
         return 1.0
     return contamination.share(unseen, sketch).share if sketch is not None else 0.0

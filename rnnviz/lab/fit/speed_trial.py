@@ -96,6 +96,7 @@ def fastest(
             perf_counter() < until and speeds[candidate] >= RETRY_SPEED_SHARE * max(speeds.values())
         ):
             speeds[candidate] = max(speeds.get(candidate, 0.0), timed(candidate))
+    # Another engine wins only if it is over 3 % faster than the likeliest, candidates[0].
     winner = max(
         candidates,
         key=lambda candidate: speeds[candidate] * (1 if candidate == candidates[0] else GOOD_SHARE),
@@ -103,6 +104,7 @@ def fastest(
     if trainer.cuts.at(0) != whole.at(0):
         trainer.cuts = whole
         speeds[winner] = timed(winner)
+    # The trial of numbers took shorter steps: all its speeds are scaled to the winner's.
     share = speeds[winner] / best.speed
     return Pace(TorchThreads(counts, {n: share * speed for n, speed in speed_by_count.items()}), winner)
 
@@ -131,11 +133,13 @@ def characters_in(
     trainer = Trainer(config, corpus, device=device)
     began = perf_counter()
     sample(trainer.model, "", 50, seed=0)
+    # 50 characters are timed, a report's sample has 200.
     report = 4 * (perf_counter() - began)
     began, piece = perf_counter(), (trainer.validation or trainer.text)[:SCORED_CHARS]
     perplexity(trainer.model, text=piece)
     report += (perf_counter() - began) * len(trainer.validation) / len(piece)
     report_steps = config.evaluate_every or trainer.streams.chunks
     between = trainer.streams.characters / trainer.streams.chunks * report_steps
+    # The early reports come off first, but never more than half of the time.
     seconds = minutes * 60 - min(minutes * 30, len(early_steps(report_steps)) * report)
     return max(1, round(seconds / (1 / pace.speed + report / between)))

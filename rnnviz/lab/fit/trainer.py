@@ -178,6 +178,8 @@ class Trainer:
             group["lr"] = learning_rate
         loss = self._differentiate(inputs, labels)
         gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        # The norm of the tensors' norms is that of all gradients together; `_foreach_norm` takes them in
+        # one call.
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
         # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
@@ -194,9 +196,11 @@ class Trainer:
             logits, state = self.model(inputs, self.carried, dropout=self.dropout, generator=self.generator)
         if not logits.is_contiguous():  # time is the first axis in memory: flatten without a copy
             logits, labels = logits.transpose(0, 1), labels.T
+        # In float32: the 8 significant bits of bfloat16 are too few to sum a vocabulary's exponentials.
         loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
+        # Truncation: the next step goes on from these numbers, and no gradient passes through them.
         self.carried = tuple(s.detach() for s in state)
         return loss.detach()
 
@@ -247,6 +251,7 @@ class Trainer:
         torch.set_num_threads(count)
         began = time.perf_counter()
         n = self.step()[2]
+        # With fewer threads than chosen, as beside another job, the time says nothing of the choice.
         if count == self.threads.now:
             self.threads.took(n, time.perf_counter() - began)
         return n
@@ -295,6 +300,7 @@ class Trainer:
                 )
         except CheckpointError:  # weights have become NaN
             raise self._diverged() from None
+        # Without validation text every report is the best so far: the criterion falls with the step.
         criterion = math.log(validation) if validation is not None else -float(self.step_index)
         best, self.best = criterion < self.best, min(self.best, criterion)
         random = self.config.truncation == "random"

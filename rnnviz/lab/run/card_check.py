@@ -41,6 +41,7 @@ def texts(folder: Path | None = None) -> dict[str, str]:
     text_by_sha256 = {}
     sources: list[str | Path] = [*corpora.names(), *(sorted(folder.glob("*.txt")) if folder else [])]
     for source in sources:
+        # A corpus that isn't downloaded, or a file that is no text, identifies nothing.
         with contextlib.suppress(RnnvizError):
             corpus = corpora.named_or_file(source)
             text_by_sha256[corpus.sha256] = corpus.text

@@ -82,6 +82,8 @@ def read(path: Path, after: int = 0, max_bytes: int | None = None) -> tuple[list
             while after < end and len(lines) < MAX_LINES and (line := file.readline(MAX_LINE_BYTES)):
                 if line.endswith(b"\n"):
                     lines.append(line)
+                # An unfinished last line waits for the next call. A piece of a line that is too long is
+                # passed over.
                 elif len(line) < MAX_LINE_BYTES:
                     break
                 after += len(line)
@@ -106,6 +108,9 @@ def _thin_lines(lines: list[bytes]) -> Iterable[bytes]:
     return [lines[n] for n in sorted(chosen)]
 
 
+# A worked example: a run logs start, progress 1, 2, 3, saves its state at step 2, and is killed at 3. The
+# resumed run logs start (resumed_at 2), progress 3, 4. `extend` keeps start, 1, 2, start, 3, 4: the first
+# progress 3 is gone, as its step was made again.
 def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
     """Add `new` to `events` in place, dropping the events that a resumed run repeats."""
     remaining, step = list[Event](), math.inf  # from the newest back, as only later starts drop an event
@@ -141,6 +146,7 @@ def newest(path: Path) -> Newest:
         return Newest()
     with _newest_lock:
         entry = _newest_by_path.get(path)
+        # A file that was replaced, cut, or has grown very much is read from its end again.
         if (
             entry is None
             or entry.file != about.st_ino
@@ -191,6 +197,7 @@ def is_sound(event: object) -> bool:
     """Whether `event` is an event whose fields have their types."""
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         return False
+    # The bound also refuses NaN and infinity, which json reads, and integers too large for a float.
     numbers = all(
         value is None or (type(value) in (int, float) and abs(value) < 1e300)
         for value in (event[name] for name in NUMBERS & event.keys())

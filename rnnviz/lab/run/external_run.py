@@ -204,6 +204,7 @@ class Followed:
                 step=step,
                 last=self._newest_call["step"],
             )
+        # Only kept here: reading its value would make every step wait for a GPU.
         self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
         self._newest_call = {
             "step": step,
@@ -257,6 +258,7 @@ class Followed:
         losses, self._losses = [float(loss) for loss in self._losses], []
         self._train = _exp(sum(losses) / len(losses))
         characters, seconds = self._newest_call["characters"], time.monotonic() - self._began
+        # The time between two events may be 0, as where a step reports and ends the block.
         done, elapsed = characters - self._logged_at[0], max(1e-9, seconds - self._logged_at[1])
         self._logged_at = characters, seconds
         remaining = None if self._total is None else max(0, self._total - characters)

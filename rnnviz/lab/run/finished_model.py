@@ -42,6 +42,7 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     modelfile.check_name(name)
     where = Path(os.path.expanduser(target)) if target is not None else checkpoint.folders()[0]
     path = where / f"{name}{modelfile.SUFFIX}"
+    # In any folder of models: a name elsewhere means the first of these that has it.
     if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
         raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
     newest, description = event_log.newest(folder.events), folder.description()

@@ -284,9 +284,11 @@ class RunFolder:
                 path=self.path,
             )
         if description.text is not None:
+            # The user's own text: other users of the machine must not read it.
             modelfile.write_atomic(self.text, description.text.encode("utf-8"), mode=0o600)
         self.keep_reserve()
         dated = replace(description, text=None, created=description.created or time.time())
+        # Last, because a folder with a description counts as a run.
         self.describe(dated)
         return dated
 
@@ -338,10 +340,12 @@ class RunFolder:
         """Delete the unfinished files of killed writers. Only the lock's holder may call this."""
         for folder in (self.path, self.snapshots):
             for file in folder.glob(".*.*"):
+                # `files.replacing` writes to .NAME.RANDOM beside the file, then renames.
                 if re.fullmatch(r"\.[\w-]+\.(safetensors|json|txt)\..+", file.name):
                     file.unlink(missing_ok=True)
 
-    # the lock
+    # The lock. The system releases it however its holder ends, killed too. A file with a process number
+    # would outlive a killed process, and the number could be another's by then.
 
     def locked(self) -> bool:
         """Whether a process that trains this run, or waits to, is alive."""
@@ -361,6 +365,7 @@ class RunFolder:
         """
         flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
         try:
+            # a+b makes a missing lock file and truncates no existing one.
             return portalocker.Lock(
                 self.lock, "a+b", timeout=wait, check_interval=0.01, flags=flags, buffering=0
             ).acquire()

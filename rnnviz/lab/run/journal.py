@@ -64,10 +64,13 @@ class Journal:
     def begin(self, about: dict[str, Any]) -> None:
         """Log the start, or the resumption at the trainer's step, with `about`."""
         t, now = self.trainer, time.time()
+        # The log as it reads once this start is in it: a "passed" beyond the step resumed at is dropped,
+        # and comes again.
         events, _ = event_log.read(self.folder.events)
         event_log.extend(events, [{"event": "start", "resumed_at": t.step_index}])
         self._passed = any(e["event"] == "passed" for e in events)
         self._write("start", time=now, **about, **self.baselines, resumed_at=t.step_index)
+        # The killed process may have been beyond the saved state: those steps are made again.
         for file in self.folder.snapshots.glob("*.safetensors"):
             if file.stem.isdigit() and int(file.stem) > t.step_index:
                 file.unlink()
@@ -85,6 +88,7 @@ class Journal:
         self._steps += 1
         now = time.monotonic()
         keep = bool(self.watch_text) and (trainer.done or self._watching.keeps(trainer.step_index))
+        # Most steps end here, after additions on the device and a look at the clock.
         if now < self._next and not keep and not trainer.done:
             return
         float(trainer.loss)  # waits for a GPU, whose work counts as training
@@ -115,9 +119,12 @@ class Journal:
 
     def save(self) -> None:
         """Save the best model and the state. Raises TrainingError if the run has diverged."""
+        # The model before the state: after a kill in between, the model is at most newer than the state
+        # says.
         if self._unsaved_best is not None:
             checkpoint.save(self._unsaved_best, self.folder.best)
             self._unsaved_best = None
+        # A diverged run keeps its last state of finite numbers.
         self.trainer.check()
         training_state.save(self.folder, self.trainer)
         self._saved_at = time.monotonic()
@@ -130,8 +137,11 @@ class Journal:
     def _progress(self) -> None:
         t, config = self.trainer, self.trainer.config
         t.check()
+        # Sums of losses and of characters decay alike: their ratio weighs every character of an event the
+        # same.
         self._smooth_loss = LOSS_DECAY * self._smooth_loss + float(self._loss)
         self._smooth_characters = LOSS_DECAY * self._smooth_characters + self._characters
+        # The time left is at this process's pace: a resumed run may have other neighbours than before.
         took, done = time.monotonic() - self._began, t.characters - self._began_characters
         self._write(
             "progress",

@@ -130,6 +130,7 @@ def run(
                 folder.keep_reserve()
                 if lock is None and (queued or folder.path.parent == home()):
                     queue.take_ticket(folder)
+                # No scheduler: each waiting process counts the living runs ahead of it.
                 while queued and queue.runs_ahead(folder) >= queue.limit(folder.path.parent):
                     time.sleep(POLL_QUEUE_S)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
@@ -206,6 +207,8 @@ def _learn(
     if queued:
         lower_priority()  # not earlier: the user waits for the first step
     journal.begin(_start_facts(trainer))
+    # From here a request ends the loop after its step, and all is saved. Before, there was nothing to save,
+    # and it raised Stopped at once.
     request.gentle = trainer.stop
     with show(trainer) as (on_step, on_report):
 
@@ -241,6 +244,7 @@ def _settle_description(
         torch_threads.fix(description.threads)
     config, engine = description.config, description.engine
     begun = folder.state.exists()  # a resumed run keeps its precision and engine
+    # The folder may come from a machine with numba: the run then goes on with torch's backward pass.
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)
     pace = speed_trial.fastest(
         config,
@@ -292,6 +296,7 @@ def _open_lock(folder: RunFolder, lock: int | None) -> IO[bytes]:
     if lock is None:
         return folder.take_lock()
     try:
+        # A child that inherited the descriptor would hold the lock after this process's end.
         os.set_inheritable(lock, False)
         return os.fdopen(lock, "r+b", buffering=0)
     except OSError:
@@ -355,6 +360,7 @@ class StopRequest:
             yield
         finally:
             self.received = True  # later requests come too late
+            # The watcher ends before the old handlers return: its SIGTERM would kill the process then.
             over.set()
             watcher.join()
             for number, handler in before.items():

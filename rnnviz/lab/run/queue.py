@@ -18,6 +18,10 @@ from rnnviz.errors import ConfigError
 from rnnviz.lab.run.folder import RunFolder, writing
 from rnnviz.text import files
 
+# A worked example, with limit 1 and the tickets 100~a, 200~b, 300~c: a trains. b finds one living run
+# ahead, c two, and both wait. a is killed, and the system frees its lock. b finds it so, deletes the ticket
+# 100~a, counts 0, and trains; c counts 1 and waits.
+
 FOLDER = ".queue"
 
 MAX_RUNS = 64
@@ -54,6 +58,8 @@ def take_ticket(folder: RunFolder) -> None:
     """Join the end of the queue; the caller holds the run's lock."""
     queue = folder.path.parent / FOLDER
     queue.mkdir(parents=True, exist_ok=True)
+    # Above the last, wherever the clock stands. Two that start at one moment may get the same number: their
+    # names then decide the order.
     last = max((number for number, _, _ in _tickets(folder)), default=0)
     (queue / f"{max(time.time_ns(), last + 1)}~{folder.id}").touch()
 
@@ -69,6 +75,8 @@ def leave_queue(folder: RunFolder) -> None:
 def runs_ahead(folder: RunFolder) -> int:
     """The number of living runs with an earlier ticket; 0 without a ticket. Deletes dead runs' tickets."""
     tickets = _tickets(folder)
+    # Its newest ticket: a run that was killed and resumed may have an old one further ahead, for which it
+    # doesn't wait.
     mine = max((place for place, (_, name, _) in enumerate(tickets) if name == folder.id), default=0)
     living = set()
     for _, name, path in tickets[:mine]:

@@ -104,10 +104,13 @@ def start(description: Description) -> str:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
     folder = new_folder(description.name)
     try:
+        # Locked before the description makes it a run, and until the process has inherited the lock: no
+        # list shows the run as dead in between.
         with folder.take_lock() as lock, writing(home()):
             folder.begin(description)
             _launch(folder, lock)
     except BaseException:
+        # After Ctrl-C, too: else a run without a process would be listed.
         shutil.rmtree(folder.path, ignore_errors=True)
         raise
     return folder.id
@@ -128,6 +131,7 @@ def resume(id: str) -> None:
         )
     folder = RunFolder(run.path)
     with folder.take_lock(wait=1.0) as lock, writing(home()):
+        # Under the lock: the new process would take the old request for its own.
         folder.stop.unlink(missing_ok=True)
         _launch(folder, lock)
 
@@ -288,6 +292,7 @@ def _state(life: dict[str, Any] | None, alive: bool, asked_to_stop: bool) -> Sta
     if kind in ("stopped", "finished", "failed"):
         return kind  # type: ignore[no-any-return]
     if not alive:
+        # Without a last word: a process that was asked to stop left the file `stop`, one that died did not.
         return "stopped" if asked_to_stop else "died"
     if kind == "queued":
         return "waiting"

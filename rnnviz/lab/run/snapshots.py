@@ -124,6 +124,7 @@ class Watching:
             snapshot = take_snapshot(read(), step=step, characters=characters)
         except RnnvizError:  # weights have become NaN
             return
+        # Readers learn of a step from the newest snapshot, and then look for that step's own file.
         paths = [self._folder.newest]
         if keep:
             self._folder.snapshots.mkdir(exist_ok=True)
@@ -136,6 +137,7 @@ class Watching:
 
 
 def _next_kept(step: int) -> int:
+    # step + 1, because at step 0 the factor alone would stay at 0.
     return max(step + 1, math.ceil(step * STEP_FACTOR))
 
 

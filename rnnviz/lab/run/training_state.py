@@ -50,6 +50,8 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
 
 def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The state as tensors and a JSON object, for `unpack`."""
+    # All that the next step depends on: weights, AdamW's averages and step counts, the carried state, the
+    # generator, and the sums since the last report. Text and cuts follow from recipe and seed.
     tensors = {f"model.{k}": v.detach().cpu() for k, v in trainer.model.state_dict().items()}
     for i, slots in trainer.optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{i}.{k}": v.detach().cpu() for k, v in slots.items()}
@@ -61,6 +63,7 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
         "loss": trainer.loss.cpu(),
         "norm": trainer.norm.cpu(),
     }
+    # Copies, because safetensors refuses tensors that share memory.
     return {k: v.clone().contiguous() for k, v in tensors.items()}, {
         "config": trainer.config.to_json(),
         "step": trainer.step_index,
@@ -95,6 +98,7 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     if any(name.startswith("optimiser.") for name in tensors):
         for i, parameter in enumerate(p for group in trainer.optimiser.param_groups for p in group["params"]):
             shapes = {"step": scalar, "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
+            # torch checks no shape of these.
             saved["state"][i] = {k: _fit(tensors, f"optimiser.{i}.{k}", s) for k, s in shapes.items()}
     trainer.optimiser.load_state_dict(saved)
     for group in trainer.optimiser.param_groups:

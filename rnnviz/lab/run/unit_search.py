@@ -49,6 +49,7 @@ def search_units(
     until, split = time.monotonic() + seconds, corpus.split()
 
     def in_time(_step: object) -> None:
+        # The search calls this as it goes on, and so ends soon after its time.
         if time.monotonic() > until:
             raise TimeoutError
 

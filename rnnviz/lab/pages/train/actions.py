@@ -29,6 +29,7 @@ def show(selected: SelectedRun, explore: Any) -> None:
     """
     run = selected.run
     stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
+    # After Stop the run still ends its step and saves: the file `stop` tells that it was asked.
     state = _("stopping …") if stopping else say.state(selected.state)
     facts = (
         f"{say.ICONS[selected.state]} **{state}**",
@@ -45,6 +46,8 @@ def show(selected: SelectedRun, explore: Any) -> None:
             _ended_buttons(run, explore)
     if sentence := _unit_sentence(selected):
         st.markdown(sentence)
+    # A click's callback runs before the page is drawn, and so leaves its error here. Popped, so that it
+    # shows once.
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
         error_messages.show_error(error)
 
@@ -94,6 +97,7 @@ def _ended_buttons(run: runs.Run, explore: Any) -> None:
         )
         st.download_button(
             _("Download"),
+            # A function: the file is read at the click, not each time the page is drawn.
             model.read_bytes,
             f"{run.name}{modelfile.SUFFIX}",
             "application/octet-stream",

@@ -48,6 +48,8 @@ def make_forecast(text: TrainingText, recipe: Recipe, *, measure: bool) -> Forec
     config, key = recipe.config, Key("speed", rest=speed_key(recipe.config, text.symbols))
     speed = store.shared().get(key)
     run_estimate = estimate.estimate(config, text.symbols, text.corpus.characters)
+    # A known speed is kept. None is measured beside a run, whose steps would slow it, nor for the toy,
+    # whose training takes seconds.
     if speed or run_estimate.refusal or not measure or text.toy:
         return Forecast(run_estimate, speed, None)
     work = partial(_measure, config, text.symbols)
@@ -70,6 +72,7 @@ def speed_key(config: TrainConfig, symbols: int) -> Hashable:
 def _measure(config: TrainConfig, symbols: int, progress: Progress) -> float:
     check = partial(progress, Share(0.0))
     until = time.monotonic() + QUIET_S
+    # A reader may still be changing settings: `check` ends this job once its recipe isn't wanted any more.
     while time.monotonic() < until:
         time.sleep(0.05)
         check()
@@ -82,6 +85,7 @@ def _measure(config: TrainConfig, symbols: int, progress: Progress) -> float:
 
 def show(text: TrainingText, recipe: Recipe, forecast: Forecast) -> None:
     """Draw the forecast in one line, refreshed while the speed is being measured."""
+    # A fragment: Streamlit redraws this line alone, and only as long as the trial goes on.
     interval_s = 0.5 if forecast.job is not None else None
     st.fragment(_line, run_every=interval_s, key="train-forecast")(text, recipe, forecast)
 

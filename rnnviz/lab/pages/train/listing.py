@@ -46,6 +46,8 @@ def show(chosen: str | None) -> None:
     hidden = [] if st.session_state.get("train-all") else ended[LISTED_RUNS:]
     by_id: dict[str, runs.Run | None] = {run.id: run for run in listed_runs if run not in hidden}
     if (current := RUN.get()) is not None:
+        # The chosen run or replay stays in the list even where it would be hidden: else the radio would
+        # lose it.
         by_id.setdefault(current, next((run for run in listed_runs if run.id == current), None))
     st.markdown("**" + _("Runs") + "**")
     if by_id:
@@ -65,6 +67,7 @@ def show(chosen: str | None) -> None:
         st.toggle(_("All {n} runs").format(n=len(listed_runs)), key="train-all")
     if listed_runs:
         limit()
+    # The fragment reruns alone; the page around it must run for another choice.
     if current != chosen:
         st.rerun()
 

@@ -75,6 +75,7 @@ def new() -> TrainingText | None:
     with sentence_column:
         settings.watch_text_field()
     line_column, pills_column = st.columns([8, 3], vertical_alignment="center", gap="medium")
+    # The forecast's place, filled further down: what the reader sets below it decides the forecast.
     place = line_column.container()
     with pills_column:
         opened = _choose_section()
@@ -86,6 +87,7 @@ def new() -> TrainingText | None:
                 training_text.facts(text)
     with place:
         recipe = _recipe_or_reason(text, key)
+    # After the forecast, because a recipe that can't be started disables Start.
     pressed = start_column.button(
         _("Start"),
         type="primary",
@@ -107,6 +109,7 @@ def _recipe_or_reason(text: TrainingText, key: str) -> Recipe | None:
     try:
         engines.require_torch()
         recipe = settings.recipe(text, key)
+        # A trial beside a run would slow the run and measure too low a speed.
         busy = any(run.state in ("running", "starting") for run in runs.listed())
         run_forecast = forecast.make_forecast(text, recipe, measure=not busy)
         if run_forecast.run_estimate.refusal is not None:
@@ -136,6 +139,7 @@ def _choose_section() -> str | None:
 def start(text: TrainingText, recipe: Recipe) -> None:
     """Queue a run and show it, or show the error that prevents it."""
     corpus = text.corpus
+    # The card compares with counting on the same text, known by its checksum.
     counted = (
         info.path.stem
         for info in checkpoint.available()[0]
@@ -221,6 +225,7 @@ def save_model(data: bytes, name: str) -> Path:
     target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
     if any((folder / target.name).exists() for folder in checkpoint.folders()):
         raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)
+    # Checked in another folder first: a damaged file never stands among the models.
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
         path = Path(folder) / target.name
         path.write_bytes(data)

@@ -33,6 +33,7 @@ def show(listed_runs: Sequence[runs.Run], selected_id: str | None) -> None:
         st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
         return
     text, steps = _measured_on(next(iter(by_id.values())))
+    # Another text or unit of counting begins with a fresh choice.
     PICKED.resolve(by_id, tuple(by_id)[:2], subject=(text, steps))
     picked = st.multiselect(_("Runs to compare"), list(by_id), max_selections=12, **PICKED.widget)
     if not picked:
@@ -95,6 +96,7 @@ def _text(run: runs.Run) -> str:
         return str(corpus)
     path = RunFolder(run.path).text
     try:
+        # The digest is cached by time and size, so a long text isn't read again with every rerun.
         about = path.stat()
         return model_cache.file_digest(str(path), about.st_mtime_ns, about.st_size)
     except OSError:
@@ -108,6 +110,7 @@ def _title(run: runs.Run) -> str:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _curves(id: str, created: float, step: object, state: str) -> training.Curves:
+    # `created`, `step` and `state` only tell the cache when a run has gone on, or another has its name.
     events, _read = runs.tail_log(id)
     return training.curves(events)
 

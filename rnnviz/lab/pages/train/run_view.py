@@ -60,6 +60,7 @@ def show(run: SelectedRun, *, started: int = 0) -> None:
 
 
 def _render(id: str, state: str, started: int) -> None:
+    # Deleted in another tab, perhaps, while this fragment was waiting.
     if (run := find(id)) is None:
         st.info(_("This run is not there any more."), icon=":material/delete:")
         return
@@ -143,6 +144,7 @@ class RunPicture:
         frames = SnapshotFrames(self._shown_units(), scale)
         if newest is not None:
             frames.add("now", newest)
+        # An ask about another run is one from before the page changed: the answer has no old frames then.
         if ask.get("run") == run.id:
             browser_steps = ask.get("held")
             held_steps = browser_steps if isinstance(browser_steps, list) else []
@@ -151,7 +153,10 @@ class RunPicture:
                 if (snapshot := _snapshot(run, step)) is not None:
                     frames.add(f"at{step}", snapshot)
         curve_arrays: Arrays = {
-            name: getattr(curves, name).astype("<f4") for pair in training.COLUMNS.values() for name in pair
+            # Little-endian float32, which JavaScript reads in place as a Float32Array.
+            name: getattr(curves, name).astype("<f4")
+            for pair in training.COLUMNS.values()
+            for name in pair
         }
         layout, digest = _layout(curves, self._words)
         header: dict[str, Any] = {
@@ -168,11 +173,14 @@ class RunPicture:
             "frames": frames.headers,
             "symbols": ["", *list(frames.symbols)[1:]],
             "drawn": self.monitor.position,
+            # Echoed, so that a browser knows which of its asks this answers (view_socket.js). Bounded,
+            # because any client may send anything.
             "client": str(ask.get("client", ""))[:64],
             "seq": sequence if type(sequence) is int else 0,
             "digest": digest,
             **self._facts,
         }
+        # Words and layout only where the browser lacks them: in the first answer, and after they changed.
         if ask.get("static", digest) != digest or digest != self._sent_digest:
             header["static"] = layout
         self._sent_digest = digest
@@ -191,6 +199,7 @@ class RunPicture:
         rows = []
         for layer in range(layers):
             states = snapshot.hidden[:, layer]
+            # A stable sort: two answers about one snapshot have the same rows.
             changing = np.argsort(-states.std(axis=0), kind="stable")[:SHOWN_UNITS]
             rows.append(changing[live.seriate(states[:, changing])])
         return np.stack(rows)
@@ -359,6 +368,7 @@ def _layout(curves: training.Curves, words: Mapping[str, str]) -> tuple[dict[str
         "baseline": curves.ngram,
         "surprisalFull": SURPRISAL_FULL,
     }
+    # Sorted, so that equal layouts have equal digests.
     text = json.dumps(layout, sort_keys=True)
     return layout, hashlib.sha256(text.encode()).hexdigest()[:12]
 

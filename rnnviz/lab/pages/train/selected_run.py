@@ -51,6 +51,7 @@ class SelectedRun:
         """The events after position `after`, and the position for the next call."""
         if self.replay is None:
             return runs.tail_log(self.id, after)
+        # A replay has all its events at once: position 0 gives them, a later one none.
         return ([], after) if after else (self.replay.events, 1)
 
     def steps(self) -> list[int]:
@@ -91,6 +92,7 @@ def run_name(id: str) -> str:
 
 def replays() -> dict[str, Path]:
     """The replays' files by id: first those of the models that a newcomer sees first, then by name."""
+    # The last folder of models has those that come with the app.
     paths = filter(files.is_shown, checkpoint.folders()[-1].glob(f"*{replay.SUFFIX}"))
     named = {path.name.removesuffix(replay.SUFFIX): path for path in paths}
     first = sorted(named, key=lambda name: (name not in FIRST_MODELS.values(), name))
@@ -99,6 +101,7 @@ def replays() -> dict[str, Path]:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _read(path: Path, changed: int) -> Replay:
+    # `changed` only tells the cache that the file was replaced.
     return replay.read(path)
 
 

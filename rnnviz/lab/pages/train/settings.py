@@ -142,6 +142,7 @@ def resolve_fields(text: TrainingText, key: str) -> None:
         "characters": config.characters or round(config.epochs * (text.parts[0] or corpus.characters)),
     }
     for name, value in usual.items():
+        # A reader's value belongs to its text and preset: with others, the preset's value shows.
         FIELDS[name].resolve(usual=value, subject=(corpus.sha256, key))
     FIELDS["name"].resolve(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], subject=corpus.sha256)
     FIELDS["watch_text"].resolve(usual=default_watch_text(text), subject=corpus.sha256)
@@ -211,11 +212,13 @@ def _idle() -> dict[str, Any]:
 def recipe(text: TrainingText, key: str) -> Recipe:
     """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(key, text.corpus.characters, cores())
+    # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
     values = {name: FIELDS[name].get() for name in RECIPE} | _idle()
     minutes_limit = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = minutes_limit != (minutes or None) or any(
         v != getattr(config, name) for name, v in values.items()
     )
+    # 0: the run's process measures its speed and then decides (`process._settle_description`).
     values["characters"] = 0 if minutes_limit else FIELDS["characters"].get()
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):

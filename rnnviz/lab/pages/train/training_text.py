@@ -61,6 +61,7 @@ class TrainingText:
 def choose() -> TrainingText | None:
     """Draw the choice of a text, and its fields. Returns the text; None if there is none yet."""
     toy, word = TOYS[language()]
+    # dict.fromkeys drops repetitions and keeps the order: FIRST stands at the top.
     about = {name: corpora.describe(name) for name in dict.fromkeys((*FIRST, *corpora.names()))}
     labels = {}
     for name, info in about.items():
@@ -114,6 +115,7 @@ def _uploaded() -> TrainingText | None:
         key=key,
         help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
     )
+    # Decoded once and kept: the field forgets its file when the reader leaves the page.
     if file is not None and state.get(_UPLOAD, ("",))[0] != file.file_id:
         source: Any = io.BytesIO(file.getvalue())
         source.name = printable(file.name, MAX_NAME_CHARS)
@@ -140,6 +142,7 @@ def _pasted() -> TrainingText | None:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _corpus_text(name: str) -> TrainingText:
+    # Cached for all sessions. A reader's own text, below, is cached in its session alone.
     return _split_text(corpora.read(name), from_reader=False)
 
 
@@ -155,6 +158,7 @@ def _split_text(corpus: Corpus, *, from_reader: bool) -> TrainingText:
     counts, rarest = Counter(split.train), usual_min_count(len(split.train))
     rare = sum(n < rarest for n in counts.values())
     parts = len(split.train), len(split.validation), len(split.held_out)
+    # V: the characters that occur often enough, and <unk>.
     return TrainingText(corpus, from_reader, 1 + len(counts) - rare, parts, rare)
 
 
@@ -192,6 +196,7 @@ def facts(text: TrainingText) -> None:
         ).format(count=f"{text.rare:,}")
     st.caption(sentence)
     beginning = corpus.text[:300].replace("\t", "    ")
+    # In so short a text single characters count: spaces and line breaks are made visible.
     if corpus.characters <= 40:
         beginning = "".join(map(visible, beginning))
     st.html(preformatted(beginning + (" …" if corpus.characters > 300 else "")))
