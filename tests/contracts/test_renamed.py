@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import rnnviz
+from rnnviz.figures import export, live, perplexity, pictures, row_table, themes
+from rnnviz.lab.reports import training
 from tests.support.commands import *  # noqa: F403 - its fixtures
 from tests.support.commands import Run
 from tests.support.models import tiny
@@ -109,3 +111,44 @@ def test_perplexity_of_a_packed_file_warns_and_scores_its_rows() -> None:
         old_score = OLD_PERPLEXITY(model, io.BytesIO(packed), name="a.jsonl.gz")
     score = rnnviz.perplexity_of_rows(model, io.BytesIO(packed), name="a.jsonl.gz")
     assert figures(old_score) == figures(score)
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        (export, "add", "write_rows"),
+        (export, "curve", "curve_svg"),
+        (export, "of", "csv_text"),
+        (live, "COLUMNS", "WINDOW_COLUMNS"),
+        (live, "plane", "heat_map_values"),
+        (live, "scale_of", "trace_scale"),
+        (perplexity, "PALE", "ROLLING_OPACITY"),
+        (pictures, "NAMED", "MAX_ROW_NAMES"),
+        (row_table, "format_of", "output_format"),
+        (row_table, "writing", "open_table"),
+        (themes, "Scale", "ColourScale"),
+        (themes.LIGHT, "came", "actual"),
+    ],
+)
+def test_old_name_of_figures_is_the_new_thing_and_warns(module: object, old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"write .*\.{new}$") as warned:
+        assert getattr(module, old) is getattr(module, new)
+    assert warned[0].filename == __file__
+
+
+def test_old_module_of_training_figures_is_the_new_one_and_warns() -> None:
+    with pytest.warns(DeprecationWarning, match=r"write rnnviz\.lab\.reports\.training"):
+        assert rnnviz.figures.training is training
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "old"),
+    [
+        (lambda **words: themes.contrast("#000000", **words), "second", {"other": "#ffffff"}),
+        (lambda **words: "".join(export.coloured("ab", [1.0, 2.0], **words)), "in_vocabulary", {"known": [True, False]}),
+    ],
+)  # fmt: skip
+def test_old_argument_of_figures_does_as_the_new_one(call: Any, name: str, old: dict[str, Any]) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"write \w+\(…, {name}=…\)"):
+        result = call(**old)
+    assert result == call(**{name: next(iter(old.values()))})
