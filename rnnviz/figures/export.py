@@ -284,8 +284,8 @@ def curve_svg(curve: Curve, translate: Callable[[str], str] = str) -> str:
 
 @renamed(known="in_vocabulary")
 def coloured(text: str, nll: npt.ArrayLike, in_vocabulary: npt.ArrayLike) -> Iterator[Markup]:
-    """A text as HTML, each run of one surprisal class in one element. The
-    characters' `nll` (n,) are in nats, `in_vocabulary` (n,) is true or false. A class is a whole number of bits; unknown characters are underlined.
+    """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `in_vocabulary`
+    (n,) are the characters'. A class is a whole number of bits; unknown characters are underlined.
     """
     # One element a run, not one a character: neighbours often share a class, and a browser lays out elements.
     bits = np.asarray(nll, np.float64) / math.log(2)
