@@ -65,7 +65,7 @@ class LiveAsk:
     seq: int = 0
     text: str = ""
     start: int | None = None
-    columns: int = live.MAX_COLUMNS
+    columns: int = live.WINDOW_COLUMNS
     quantity: str = "hidden"
     layer: int = 0
     order: str = "steady"

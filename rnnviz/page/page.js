@@ -24,6 +24,7 @@ import { FileError, readNetwork } from "./safetensors.js";
 /** @import { Ask, Description, Index, Look, PageModel, Tensors, PageAnswer } from "./types" */
 
 const OTHER_LANGUAGE = /** @type {const} */ ({ en: "zh", zh: "en" });
+const LANGUAGE_NAMES = { en: "English", zh: "中文" };
 const OWN = ""; // the choice of a file, among the networks' names
 
 /** The live view with answers that are objects, not bytes. */
@@ -281,7 +282,8 @@ class Page {
       select.ariaLabel = this.phrase("page.network");
       put(note, notes[model] ?? "");
       put(this.link, this.phrase("page.documentation"));
-      put(turn, this.phrase("page.language"));
+      turn.lang = OTHER_LANGUAGE[this.language];
+      put(turn, LANGUAGE_NAMES[OTHER_LANGUAGE[this.language]]);
       turn.hidden = Object.keys(this.index.openings).length < 2;
       document.title = `${titles[model] ?? model} · rnnviz`;
     }

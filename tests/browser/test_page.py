@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from rnnviz.networks import checkpoint
 from rnnviz.page import build, folder
 from tests.browser.conftest import Live
+from tests.support.browser import SETTLED, inaccessible
 
 OPENING_NETWORK = "tiny-gru"
 
@@ -179,4 +180,20 @@ def test_phone_shows_text_colours_and_bars_above_keyboard(browser: Browser, port
     live.area.press_sequentially(" was")
     expect(live.root).to_have_attribute("data-painted", "12")
     assert live.area.bounding_box() == before
+    context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [390, 1280, 1440])
+def test_axe_finds_nothing_wrong(browser: Browser, port: int, language: str, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/some/path/?lang={language}&text=The+Time&present=0")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-theme", scheme)
+        page.wait_for_function(SETTLED)
+        assert inaccessible(page) == [], scheme
     context.close()
