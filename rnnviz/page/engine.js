@@ -14,7 +14,7 @@ import { makeMatrices } from "./products.js";
 /** @import { Config, WhyBits, Tensors } from "./types" */
 
 const FIRST_ROWS = 256; // rows of the first allocation
-const WHY_CHARS = 64; // characters that "why" leaves out, as LAST in scoring/occlusion.py
+const WHY_CHARS = 64; // characters that "why" leaves out, as MAX_OMISSIONS in scoring/occlusion.py
 
 /** A model's weights, and one step through all its layers. */
 export class Network {

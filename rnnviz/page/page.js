@@ -93,7 +93,7 @@ class Page {
     main?.replaceChildren();
     const host = /** @type {HTMLElement} */ (main);
     this.view = mount(host, PageView, look, () => scriptAddress(index.plotly));
-    this.view.link.send = (ask) =>
+    this.view.viewSocket.sendToPage = (ask) =>
       void this.answer(/** @type {Ask} */ (ask)).catch((error) => this.fail(error));
     address?.join("page", () => ({
       model: this.name === index.first[this.language] || this.ownFiles.has(this.name) ? null : this.name,
@@ -102,7 +102,7 @@ class Page {
     window.addEventListener("popstate", () => this.followAddress());
     const touch = (/** @type {Event} */ event) => {
       this.touched = true; // the typing stops, or doesn't begin
-      this.view.writing?.endReplay(event);
+      this.view.continuation?.endReplay(event);
     };
     for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, touch, true);
     window.addEventListener("dragover", (event) => event.preventDefault());
@@ -127,9 +127,9 @@ class Page {
     const complete = new Promise((resolve) => {
       this.complete = () => resolve(undefined);
     });
-    this.view.link.ask();
+    this.view.viewSocket.ask();
     await complete;
-    if (opens && !this.touched && !still()) this.view.writing.replay();
+    if (opens && !this.touched && !still()) this.view.continuation.replay();
     if (this.index.offline && isSecureContext) await navigator.serviceWorker?.register(this.index.offline);
   }
 
@@ -164,14 +164,14 @@ class Page {
     const [name, language] = this.readAddress();
     this.arrives = true;
     this.open(name, language);
-    this.view.link.ask();
+    this.view.viewSocket.ask();
   }
 
   /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */
   choose(name, language = this.language) {
     if (this.name) address?.beginEntry();
     this.open(name, language);
-    if (this.view.editor) this.view.link.ask();
+    if (this.view.editor) this.view.viewSocket.ask();
   }
 
   /** @param {string} name @param {"en" | "zh"} language */
@@ -209,8 +209,8 @@ class Page {
   /** Show that something takes its time. @param {number} [share] of it that is done */
   wait(share) {
     const { bar, view } = this;
-    view.link.long = true; // a newer text may replace this one
-    view.link.wait();
+    view.viewSocket.replaceable = true; // a newer text may replace this one
+    view.viewSocket.startTimer();
     bar.hidden = false;
     if (share === undefined) bar.removeAttribute("value");
     else bar.value = share;
@@ -271,7 +271,7 @@ class Page {
   /** @param {PageAnswer} answer */
   takeAnswer(answer) {
     const { bar, view, turn, select, note } = this;
-    view.link.long = false;
+    view.viewSocket.replaceable = false;
     bar.hidden = true;
     if (answer.header.static) {
       const { words, titles, notes, model } = answer.header.static;
