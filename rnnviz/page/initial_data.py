@@ -81,7 +81,7 @@ def fixed_part(
     colours = shared_colours()
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(
-            theme, vocabulary_size=vocabulary.size, columns=live.MAX_COLUMNS
+            theme, vocabulary_size=vocabulary.size, columns=live.WINDOW_COLUMNS
         )
     fixed = {
         "words": live_words(),

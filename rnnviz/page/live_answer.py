@@ -51,7 +51,7 @@ class Selection:
     memoryless: bool = False
 
     @property
-    def plane(self) -> tuple[str, int]:
+    def heat_map_source(self) -> tuple[str, int]:
         """The quantity and the layer of the heat map."""
         return self.quantity, self.layer
 
@@ -84,12 +84,12 @@ def find_browser_rows(
     # sent from the beginning; `text_rows` is one number for all such arrays, so all are.
     if browser_selection is None or browser_selection.memoryless != selection.memoryless:
         return BrowserRows(0, 0, start, start)
-    same_plane = browser_selection.plane == selection.plane
+    same_source = browser_selection.heat_map_source == selection.heat_map_source
     low, high = max(start, browser_selection.start), min(selection.stop, browser_selection.stop, unchanged)
-    if not same_plane or low >= high:
+    if not same_source or low >= high:
         low = high = start
     return BrowserRows(
-        unchanged, unchanged if same_plane and browser_selection.unit == selection.unit else 0, low, high
+        unchanged, unchanged if same_source and browser_selection.unit == selection.unit else 0, low, high
     )
 
 
@@ -114,15 +114,19 @@ def content(
     if read.memoryless is not None:
         arrays["memoryless"] = read.memoryless.nll[browser_rows.text_rows :].astype("<f4")
     if selection.unit is not None:
-        values = live.plane(trace, *selection.plane, browser_rows.unit_rows, selection.length)[
-            :, selection.unit
-        ]
-        arrays["unit"] = colour_levels(read.model, values, *selection.plane, selection.unit)
+        values = live.heat_map_values(
+            trace, *selection.heat_map_source, browser_rows.unit_rows, selection.length
+        )[:, selection.unit]
+        arrays["unit"] = colour_levels(read.model, values, *selection.heat_map_source, selection.unit)
 
     # The window: the columns on both sides of those that are held. Colours, a byte each, not values.
     arrays["states"] = np.concatenate(
         [
-            colour_levels(read.model, live.plane(trace, *selection.plane, begin, end), *selection.plane)
+            colour_levels(
+                read.model,
+                live.heat_map_values(trace, *selection.heat_map_source, begin, end),
+                *selection.heat_map_source,
+            )
             for begin, end in ((start, browser_rows.low), (browser_rows.high, stop))
         ]
     )
@@ -161,7 +165,7 @@ def colour_levels(model: Network, values: Array, quantity: str, layer: int, unit
 
 def unit_order(model: Network, selection: Selection) -> Array:
     """The unit of each row of the heat map, the named units first."""
-    quantity, layer = selection.plane
+    quantity, layer = selection.heat_map_source
     named = shown_units.named_among(shown_units.named_units(model), quantity, layer)
     return shown_units.unit_order(model, selection.order, layer, quantity, named).astype("<u2")
 

@@ -65,7 +65,7 @@ class LiveAsk:
     seq: int = 0
     text: str = ""
     start: int | None = None
-    columns: int = live.MAX_COLUMNS
+    columns: int = live.WINDOW_COLUMNS
     quantity: str = "hidden"
     layer: int = 0
     order: str = "steady"
@@ -207,12 +207,12 @@ class LiveSession:
             "client": ask.client,
             "seq": ask.seq,
             "revision": self._revision,
-            "known": rows.text_rows,
+            "heldRows": rows.text_rows,
             "unitFrom": rows.unit_rows,
             "length": selection.length,
             "start": selection.start,
             "stop": selection.stop,
-            "held": [rows.low, rows.high],
+            "heldColumns": [rows.low, rows.high],
             "quantity": selection.quantity,
             "layer": selection.layer,
             "order": selection.order,

@@ -78,12 +78,12 @@ function answer(header = {}, arrays = {}) {
   const head = {
     static: fixed,
     digest: "d",
-    known: 0,
+    heldRows: 0,
     length: 2,
     revision: 1,
     start: 0,
     stop: 2,
-    held: [0, 0],
+    heldColumns: [0, 0],
     unitFrom: 0,
     quantity: "hidden",
   };
@@ -105,7 +105,7 @@ function answer(header = {}, arrays = {}) {
 
 test("an answer is taken in, and one that continues what never arrived is not", () => {
   const store = new Store();
-  assert.ok(!store.apply(...answer({ known: 1 })));
+  assert.ok(!store.apply(...answer({ heldRows: 1 })));
   assert.ok(!store.apply(...answer({ static: undefined })));
   assert.ok(store.apply(...answer()));
   assert.ok(!store.apply(...answer({ static: undefined, digest: "other" })));
@@ -142,12 +142,12 @@ test("a value is told exactly where the answer has it, and as a bound where the 
 
 test("an answer that continues another than the last one is not taken in", () => {
   const store = new Store();
-  const next = { static: undefined, known: 1 };
+  const next = { static: undefined, heldRows: 1 };
   store.apply(...answer({ revision: 4 }));
   assert.ok(!store.apply(...answer({ ...next, revision: 4 })));
   assert.ok(!store.apply(...answer({ ...next, revision: 6 })));
   assert.ok(store.apply(...answer({ ...next, revision: 5 })));
-  assert.ok(store.apply(...answer({ ...next, known: 0, revision: 9 }))); // whole
+  assert.ok(store.apply(...answer({ ...next, heldRows: 0, revision: 9 }))); // whole
   store.revision = 0; // all of it was asked anew
   assert.ok(!store.apply(...answer({ ...next, revision: 1 })));
 });
@@ -195,16 +195,16 @@ function tinted() {
   Object.assign(globalThis, { document: { createTextNode: () => node, createRange: () => range } });
   const area = { scrollTop: 0, clientWidth: 80, clientHeight: 100 };
   const mirror = { replaceChildren() {}, getBoundingClientRect: () => rect(0), clientLeft: 0, clientTop: 0 };
-  const marks = { point: { hidden: true }, pin: { hidden: true } };
+  const marks = { hover: { hidden: true }, pin: { hidden: true } };
   const parts =
-    /** @type {[HTMLTextAreaElement, HTMLElement, HTMLCanvasElement, Record<"point" | "pin", HTMLElement>]} */ (
+    /** @type {[HTMLTextAreaElement, HTMLElement, HTMLCanvasElement, Record<"hover" | "pin", HTMLElement>]} */ (
       /** @type {unknown} */ ([area, mirror, {}, marks])
     );
   const tint = new TextBackground(...parts);
   const type = (/** @type {string} */ text) => {
     const points = [...text];
     const astral = points.length !== text.length;
-    tint.follow(text, points, astral, ...edges(tint.points, points));
+    tint.follow(text, points, astral, ...edges(tint.characters, points));
     tint.measure();
   };
   tint.reset();
@@ -268,10 +268,10 @@ const words = (/** @type {string} */ name, values = {}) => [name, ...Object.valu
 test("network and counts are compared only where one is clearly ahead", () => {
   /** @param {number} ratio of the perplexities @param {{ cell?: string, foreign?: string, length?: number }} [more] */
   const sentence = (ratio, { cell = "gru", foreign = "", length = 2 } = {}) => {
-    const [predicted, counted] = [new Running(), new Running()];
-    predicted.put(0, [1, 2]);
-    counted.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
-    const store = { fixed: { cell, order: 6 }, head: { foreign }, length, counted, predicted };
+    const [networkRunning, ngramRunning] = [new Running(), new Running()];
+    networkRunning.put(0, [1, 2]);
+    ngramRunning.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
+    const store = { fixed: { cell, order: 6 }, head: { foreign }, length, ngramRunning, networkRunning };
     return controls.besideCounts(/** @type {any} */ (store), words);
   };
   assert.equal(sentence(1.06), "notice.ahead 6 5");
@@ -302,10 +302,10 @@ test("another writing is offered by the unknown characters that it spares", () =
 });
 
 test("what a character rests on is the earlier one without which it costs most", () => {
-  /** @param {number[] | null} why @param {number} [at] */
-  const sentence = (why, at) =>
+  /** @param {number[] | null} bits of the earlier characters @param {number} [at] */
+  const sentence = (bits, at) =>
     controls.whySentence(
-      /** @type {any} */ ({ head: { why: at }, why: why && Float32Array.from(why) }),
+      /** @type {any} */ ({ head: { why: at }, occlusion: bits && Float32Array.from(bits) }),
       [..."at the cat"],
       numbers,
       makePhrase({ "why.most": "{c}: {most}, {bits}", "why.none": "{c}: none", "why.first": "{c}: first" }),

@@ -17,8 +17,8 @@ test("a place in UTF-16 units and one in characters are each other's inverse", (
     const astral = points.length !== text.length;
     for (let t = 0; t <= points.length; t++) {
       const unit = points.slice(0, t).join("").length;
-      assert.equal(characters.toUnit(text, t, astral), unit);
-      assert.equal(characters.toPoint(text, unit, astral), t);
+      assert.equal(characters.toUtf16Index(text, t, astral), unit);
+      assert.equal(characters.toCharacterIndex(text, unit, astral), t);
     }
   }
 });

@@ -18,7 +18,7 @@ function pair(text, i) {
  * The number of code points in the first `units` UTF-16 units of `text`.
  * @param {string} text @param {number} units @param {boolean} astral whether the text has any pairs; without, no loop is needed
  */
-export function toPoint(text, units, astral) {
+export function toCharacterIndex(text, units, astral) {
   if (!astral) return units;
   let count = 0;
   for (let i = 0; i < units; i++, count++) if (pair(text, i)) i++;
@@ -26,7 +26,7 @@ export function toPoint(text, units, astral) {
 }
 
 /** The number of UTF-16 units in the first `count` code points. @param {string} text @param {number} count @param {boolean} astral */
-export function toUnit(text, count, astral) {
+export function toUtf16Index(text, count, astral) {
   if (!astral) return count;
   let i = 0;
   for (; count > 0 && i < text.length; count--) i += pair(text, i) ? 2 : 1;

@@ -79,12 +79,12 @@ export class View extends BaseView {
     const fixed = fixedParts.get(header.digest);
     if (fixed) this.applyAnswer(header, arrays, fixed);
     else {
-      this.link.askDue = true; // the answer lacks words and colours: ask for them
+      this.viewSocket.askDue = true; // the answer lacks words and colours: ask for them
       clearTimeout(this.again);
       // An ask is lost while the page is being built, and a waiting run sends no new answer: ask once more.
-      this.again = setTimeout(() => !this.fixed && this.link.sendAsk(), 2000);
+      this.again = setTimeout(() => !this.fixed && this.viewSocket.sendAsk(), 2000);
     }
-    this.link.endAsk(header);
+    this.viewSocket.endAsk(header);
   }
 
   /** @param {Answer} header @param {Curves} arrays @param {Fixed} fixed */
@@ -110,7 +110,7 @@ export class View extends BaseView {
     }
     if (started) this.begin();
     // Snapshots that an answer to our own ask lacks can't be read: asking again at once would never end.
-    if (changed || started || !this.link.owns(header)) this.fetch();
+    if (changed || started || !this.viewSocket.owns(header)) this.fetch();
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
@@ -135,7 +135,7 @@ export class View extends BaseView {
 
   /** Ask for missing snapshots, if the replay needs them. */
   fetch() {
-    if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.link.ask();
+    if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.viewSocket.ask();
   }
 
   makeAsk() {

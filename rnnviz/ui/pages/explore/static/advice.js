@@ -7,7 +7,7 @@ import { together } from "../../../browser/static/alt_text.js";
 /** @import { Better, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const SEARCH_CHARS = 500; // characters whose change starts a new search: FIRST of rnnviz/ui/jobs/model_suggestion.py
+const SEARCH_CHARS = 500; // characters whose change starts a new search: FIRST_CHARS of rnnviz/ui/jobs/model_suggestion.py
 const SEARCH_PAUSE_MS = 600; // milliseconds without a key before the search begins
 const POLL_MS = 250; // milliseconds between two asks for its result
 
@@ -71,14 +71,14 @@ export class Advice {
     bookmark.changeInNewEntry(this.pending.model, () => {
       bookmark.example = example;
       this.view.pin = null;
-      editor.replace(example.text);
+      editor.replaceAll(example.text);
     });
   }
 
   /** Let another model read the text. @param {string} model */
   turn(model) {
     this.pending.model = model;
-    this.view.bookmark.changeInNewEntry(model, () => this.view.link.ask());
+    this.view.bookmark.changeInNewEntry(model, () => this.view.viewSocket.ask());
   }
 
   draw() {
@@ -112,7 +112,7 @@ export class Advice {
     const { phrase, view } = this;
     const { bookmark, characters, editor, store } = view;
     const [best] = none ? [] : spared(characters, (t) => store.isUnknown(t), store.fixed.symbols);
-    const act = () => editor.replace(REWRITINGS[best.name](editor.text));
+    const act = () => editor.replaceAll(REWRITINGS[best.name](editor.text));
     const button = best && { text: phrase(`rewrite.${best.name}`), act };
     bookmark.notes.show("rewriting", best ? phrase(`rewriting.${best.name}`, { n: best.n }) : "", button);
   }
@@ -121,7 +121,7 @@ export class Advice {
   searchBetter(beginning) {
     this.searchedText = beginning;
     this.pending.glance = true;
-    this.view.link.ask();
+    this.view.viewSocket.ask();
   }
 
   /** @param {Better} found */

@@ -224,14 +224,14 @@ export class Controls {
     const t = store.length - 1;
     const { numbers } = view;
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
-    put(this.values.model, at(store.predicted.perplexity(t)));
+    put(this.values.model, at(store.networkRunning.perplexity(t)));
     const compared = store.memorylessRows !== null;
     const compareChanged = root.classList.contains("rv-comparing") !== compared;
     root.classList.toggle("rv-comparing", compared);
     this.memoryless.checked = view.memoryless;
-    if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
+    if (compared) put(this.values.memoryless, at(store.memorylessRunning.perplexity(t)));
     if (this.values.ngram) {
-      put(this.values.ngram, at(store.counted.perplexity(t)));
+      put(this.values.ngram, at(store.ngramRunning.perplexity(t)));
       put(this.counting, besideCounts(store, phrase));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
@@ -296,15 +296,16 @@ export class Controls {
 
 /**
  * The sentence on the earlier character that the pinned one rests on most.
- * @param {Pick<Store, "head" | "why">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Phrase} phrase
+ * @param {Pick<Store, "head" | "occlusion">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Phrase} phrase
  */
-export function whySentence({ head, why }, list, numbers, phrase) {
-  if (!why || head.why === undefined) return phrase("why.help");
+export function whySentence({ head, occlusion }, list, numbers, phrase) {
+  if (!occlusion || head.why === undefined) return phrase("why.help");
   const at = (/** @type {number} */ t) => visible(list[t] ?? "");
-  const best = why.reduce((best, bits, i) => (bits > why[best] ? i : best), 0);
-  const [c, bits] = [at(head.why), numbers.fixed(why[best])];
-  if (why[best] >= 0.005) return phrase("why.most", { c, bits, most: at(head.why - why.length + best) });
-  return phrase(why.length ? "why.none" : "why.first", { c });
+  const best = occlusion.reduce((best, bits, i) => (bits > occlusion[best] ? i : best), 0);
+  const [c, bits] = [at(head.why), numbers.fixed(occlusion[best])];
+  if (occlusion[best] >= 0.005)
+    return phrase("why.most", { c, bits, most: at(head.why - occlusion.length + best) });
+  return phrase(occlusion.length ? "why.none" : "why.first", { c });
 }
 
 /** The sums of a unit's step: each share is of the value beside it, and all add up to the last one. */
@@ -349,9 +350,9 @@ export function terms(step, numbers) {
 }
 
 /** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Phrase} phrase */
-export function besideCounts({ fixed, head, length, counted, predicted }, phrase) {
+export function besideCounts({ fixed, head, length, ngramRunning, networkRunning }, phrase) {
   const t = length - 1;
-  const lead = t < 0 || head.foreign ? 1 : counted.perplexity(t) / predicted.perplexity(t);
+  const lead = t < 0 || head.foreign ? 1 : ngramRunning.perplexity(t) / networkRunning.perplexity(t);
   const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
   const words = { n: fixed.order, last: fixed.order - 1 };
   return lead > MIN_LEAD ? phrase("notice.ahead", words) : lead < 1 / MIN_LEAD ? phrase(behind, words) : "";

@@ -23,7 +23,7 @@ const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // numbers of columns for shor
 
 /**
  * @typedef {object} Listener
- * @property {(event: PointerEvent | null) => void} point
+ * @property {(event: PointerEvent | null) => void} hover
  * @property {(place: { clientX: number, clientY: number }) => void} pick
  * @property {(columns: number) => boolean} scroll returns whether the window has moved
  * @property {() => void} rows the rows shown have changed
@@ -34,7 +34,7 @@ export class Figure {
   box;
   /** @type {Window2D | undefined} */
   view;
-  shape = "";
+  frameKey = "";
   size = USUAL;
   folded = false; // whether the perplexity below the heat map is hidden
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
@@ -96,7 +96,7 @@ export class Figure {
     this.titles.forEach((head, i) => {
       place(head, { top: heads[i] });
     });
-    this.shape = "";
+    this.frameKey = "";
   }
 
   /** The lines of the perplexity's title: more than one where its legend would cut it. @param {number} width */
@@ -128,9 +128,9 @@ export class Figure {
     const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
       " ",
     );
-    const frameChanged = this.shape !== shape;
+    const frameChanged = this.frameKey !== shape;
     if (frameChanged) {
-      this.shape = shape;
+      this.frameKey = shape;
       this.figure = this.frameOf(theme, columns, box);
       this.numberUnits(store, rows, box);
     }
@@ -238,11 +238,11 @@ export class Figure {
     const { pad, on } = this;
     pad.onpointermove = pad.onpointerdown = (event) => {
       this.at = event;
-      on.point(event);
+      on.hover(event);
     };
     pad.onpointerleave = () => {
       this.at = null;
-      on.point(null);
+      on.hover(null);
     };
     pad.onclick = (event) => on.pick(this.at ?? event);
     pad.onwheel = (event) => {

@@ -9,7 +9,7 @@ export function handleShortcut(view, event) {
   const n = event.altKey && !event.ctrlKey && !event.metaKey ? digit(event) : -1;
   if (n < 0 || !view.editor || view.editor.composing) return;
   event.preventDefault();
-  if (!view.writing.choose(n)) view.next.choose(n);
+  if (!view.continuation.choose(n)) view.bars.choose(n);
 }
 
 /** The figure's keys: arrows move along characters and units, Enter pins one. @param {View} view @param {KeyboardEvent} event */
@@ -36,7 +36,7 @@ export function handleFigureKey(view, event) {
     if (t < store.length) view.pick({ t, unit: view.unit });
   } else return;
   event.preventDefault();
-  view.cursor();
+  view.drawCursor();
   const { readout, unit, pin, characters, barsPlace } = view;
   if (barsPlace < store.length) readout.announce(store, characters, barsPlace, unit, barsPlace === pin);
 }

@@ -36,13 +36,13 @@ export class Board {
     this.root = root;
     this.ask = ask;
     this.redraw = redraw;
-    this.answers = make("div", "kit-answers");
+    this.questionLine = make("div", "kit-answers");
     this.controls = make("div", "kit-controls");
     this.picture = make("div", "kit-picture");
     this.picture.setAttribute("role", "group"); // view.js labels it with the step's notice
-    this.lights = makeSvg("svg", { class: "ln-lights" });
-    this.kit = make("div", "kit", this.answers, this.controls, this.picture);
-    this.kit.append(this.lights);
+    this.highlightLayer = makeSvg("svg", { class: "ln-lights" });
+    this.kit = make("div", "kit", this.questionLine, this.controls, this.picture);
+    this.kit.append(this.highlightLayer);
     root.replaceChildren(this.kit);
   }
 
@@ -57,7 +57,7 @@ export class Board {
   /** Show the error that prevents a step. @param {string} sentence */
   showError(sentence) {
     this.show([]);
-    this.answers.hidden = true;
+    this.questionLine.hidden = true;
     this.picture.replaceChildren(make("p", "ln-trouble", sentence));
   }
 

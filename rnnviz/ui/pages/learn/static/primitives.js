@@ -25,8 +25,8 @@ export function draw(board, data) {
   const pen = new Pen(board);
   const focused = /** @type {HTMLElement | null} */ (board.focused)?.dataset.key;
   board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : showQuestion(board, data));
-  board.answers.replaceChildren(...(data.question && data.picture ? showAnswer(board, data) : []));
-  board.answers.hidden = !board.answers.childElementCount;
+  board.questionLine.replaceChildren(...(data.question && data.picture ? showAnswer(board, data) : []));
+  board.questionLine.hidden = !board.questionLine.childElementCount;
   fit(board.picture);
   for (const later of pen.later) later();
   // A font that loads later has other widths: draw arrows and fit the picture again.

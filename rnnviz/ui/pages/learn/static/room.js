@@ -34,7 +34,7 @@ export class Room {
     this.start = start;
     this.redraw = redraw;
     this.sendRoom = sendRoom;
-    this.words = new RoomPanel(root, this);
+    this.panel = new RoomPanel(root, this);
   }
 
   close() {
@@ -75,7 +75,7 @@ export class Room {
     this.phrase = makePhrase(words);
     if (!before !== !this.door) this.follow();
     if (!this.door && !this.trouble) this.sheet = false;
-    this.words.show();
+    this.panel.show();
   }
 
   /** Poll the room's state as long as it is open. */
@@ -97,7 +97,7 @@ export class Room {
       } catch {
         if (signal.aborted) return;
         this.pollFailed = true;
-        this.words.show();
+        this.panel.show();
         await new Promise((done) => setTimeout(done, RETRY_MS));
       }
     }
@@ -112,7 +112,7 @@ export class Room {
     if (same) return;
     const current = this.question;
     const pictureChanged = current?.revealed || before?.revealed || current?.key !== before?.key;
-    this.words.show();
+    this.panel.show();
     this.sendRoom(live);
     if (pictureChanged) this.redraw();
   }
@@ -122,7 +122,7 @@ export class Room {
     this.following.abort();
     this.door = this.live = null;
     this.sendRoom(null);
-    this.words.show();
+    this.panel.show();
     this.redraw();
   }
 
@@ -132,7 +132,7 @@ export class Room {
   press() {
     this.sheet = !this.sheet || !this.door;
     if (!this.door) this.ask({ open: true });
-    this.words.show();
+    this.panel.show();
   }
 
   closeRoom() {
@@ -145,7 +145,7 @@ export class Room {
   hide() {
     const { sheet } = this;
     this.sheet = false;
-    if (sheet) this.words.show();
+    if (sheet) this.panel.show();
     return sheet;
   }
 

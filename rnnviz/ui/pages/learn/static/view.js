@@ -32,7 +32,7 @@ export class View extends BaseView {
   answer;
   ready = false; // whether the style sheets and fonts are loaded
   /** @type {[page: Uint8Array, newest: Uint8Array] | undefined} the answers of the view that this one replaces */
-  before = undefined;
+  remembered = undefined;
   /** @type {Uint8Array | undefined} */
   newestAnswer;
   /** @type {string | undefined} the name of a step to go to, until the answer comes */
@@ -66,16 +66,18 @@ export class View extends BaseView {
     );
     this.board.visit = (name, ask) => this.visit(name, ask);
     this.head = new Header(root, this.board);
-    this.lights = this.head.lights;
+    this.highlight = this.head.highlight;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
-    this.room = this.board.room = new Room(root, start, redraw, (live) => this.desk.sendRoom(live));
+    this.room = this.board.room = new Room(root, start, redraw, (live) =>
+      this.presenterChannel.sendRoom(live),
+    );
     this.code = new CodePanel(root, start);
     const press = (/** @type {DeskKey} */ { key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
-    this.desk = new PresenterChannel(this.link.client, press, (name) => this.visit(name));
+    this.presenterChannel = new PresenterChannel(this.viewSocket.client, press, (name) => this.visit(name));
     root.style.setProperty("--lowest", `${HEIGHT * MIN_UNIT_PX}px`);
-    this.deskButton = find(root, "button.ln-desk");
-    this.deskButton.onclick = () => this.desk.open();
+    this.notesButton = find(root, "button.ln-desk");
+    this.notesButton.onclick = () => this.presenterChannel.open();
     this.presentButton.onclick = () => this.setPresenting(!this.present);
     // A clicked button loses the focus, so that Space is the next step again.
     root.addEventListener("pointerup", () =>
@@ -96,7 +98,7 @@ export class View extends BaseView {
     super.close();
     this.board.close();
     this.room.close();
-    this.desk.close();
+    this.presenterChannel.close();
     document.removeEventListener("keydown", this.onKey);
     window.removeEventListener("resize", this.onSize);
     this.paint.port1.close();
@@ -104,7 +106,7 @@ export class View extends BaseView {
 
   recolour() {
     this.dress();
-    this.desk.setTheme(this.board.theme);
+    this.presenterChannel.setTheme(this.board.theme);
     this.redraw();
   }
 
@@ -114,8 +116,8 @@ export class View extends BaseView {
 
   /** Take an answer. A remounted view gets the page's answer again; a newer one over its own connection replaces it. @param {Uint8Array} data */
   takeAnswer(data) {
-    const [page, newest] = this.before ?? [];
-    this.before = undefined;
+    const [page, newest] = this.remembered ?? [];
+    this.remembered = undefined;
     this.newestAnswer = newest && data === page ? newest : data;
     super.takeAnswer(this.newestAnswer);
   }
@@ -128,25 +130,25 @@ export class View extends BaseView {
   /** @param {Answer} answer */
   receive(answer) {
     const moved = this.answer?.scene !== answer.scene;
-    if (moved || this.answer.step !== answer.step) this.lights.unpin();
+    if (moved || this.answer.step !== answer.step) this.highlight.unpin();
     this.answer = answer;
     this.inFlight = null;
     if (this.namedStep) {
       this.namedStep = undefined;
       [this.scene, this.stepByScene[answer.scene]] = [answer.scene, answer.step];
     }
-    if (!this.link.askDue || !this.link.owns(answer)) {
+    if (!this.viewSocket.askDue || !this.viewSocket.owns(answer)) {
       this.scene = answer.scene;
       this.present = answer.present;
       this.code.enabled = answer.query.code === "1";
     }
     // An older answer doesn't undo a step that was asked for since.
-    if (!this.link.askDue || this.scene !== answer.scene) this.stepByScene[answer.scene] = answer.step;
-    this.link.endAsk(answer);
+    if (!this.viewSocket.askDue || this.scene !== answer.scene) this.stepByScene[answer.scene] = answer.step;
+    this.viewSocket.endAsk(answer);
     this.dress();
     this.label();
     this.room.takeAnswer(answer.room, answer.words);
-    this.desk.show(answer, this.board.theme, this.room.door ? this.room.live : null);
+    this.presenterChannel.show(answer, this.board.theme, this.room.door ? this.room.live : null);
     Promise.all([this.styled, typefaces()]).then(() => {
       if (this.answer !== answer) return;
       this.ready = true;
@@ -175,8 +177,8 @@ export class View extends BaseView {
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     showFooter(this, phrase);
     this.code.show(this.answer.code, phrase);
-    this.deskButton.textContent = phrase("desk");
-    this.deskButton.title = phrase("desk.help");
+    this.notesButton.textContent = phrase("desk");
+    this.notesButton.title = phrase("desk.help");
     this.presentButton.textContent = this.present ? "✕" : phrase("present");
     this.presentButton.title = phrase(this.present ? "leave" : "present.help");
     this.presentButton.ariaLabel = this.present ? this.presentButton.title : null; // "Present" is a name already
@@ -189,10 +191,10 @@ export class View extends BaseView {
     // Changes in an ask whose answer was lost are asked for again.
     this.inFlight = { ...this.inFlight, ...this.pending };
     this.pending = null;
-    const { scene, present, inFlight: flying } = this;
+    const { scene, present, inFlight: changes } = this;
     const [room, code] = [this.room.takePending(), this.code.enabled];
     const step = scene in this.stepByScene && { step: this.stepByScene[scene] };
-    return { scene, present, code, ask: flying, room, go: this.namedStep, ...step };
+    return { scene, present, code, ask: changes, room, go: this.namedStep, ...step };
   }
 
   /** @param {object} change */
@@ -205,7 +207,7 @@ export class View extends BaseView {
   start() {
     this.askedAt ??= performance.now();
     this.root.dataset.rest = "false";
-    this.link.ask();
+    this.viewSocket.ask();
   }
 
   get at() {
@@ -298,8 +300,8 @@ export class View extends BaseView {
     this.drawnStep = name;
     if (answer.error) board.showError(answer.error);
     else if (answer.data) draw(board, answer.data);
-    this.lights.show();
-    this.room.words.show();
+    this.highlight.show();
+    this.room.panel.show();
     this.code.scrollToEnd();
     glide(board.picture, before);
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
@@ -309,7 +311,7 @@ export class View extends BaseView {
   recordPaint() {
     const { dataset } = this.root;
     const { scene, step, seq } = this.answer;
-    const rest = !this.link.waiting && !this.link.askDue;
+    const rest = !this.viewSocket.seqInFlight && !this.viewSocket.askDue;
     const drawings = (Number(dataset.drawn) || 0) + 1;
     if (drawings === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // ahead of the first plot
     for (const [name, value] of Object.entries({ scene, step, drawn: drawings, answered: seq, rest }))
