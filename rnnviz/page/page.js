@@ -297,9 +297,9 @@ class Page {
 }
 
 /** The first of the browser's languages that the page has. @param {Index} index */
-function preferred({ openings }) {
-  const [spoken] = navigator.languages.map((tag) => tag.split("-")[0]).filter((tag) => tag in openings);
-  return /** @type {"en" | "zh"} */ (spoken ?? Object.keys(openings)[0]);
+function preferred({ first }) {
+  const [spoken] = navigator.languages.map((tag) => tag.split("-")[0]).filter((tag) => tag in first);
+  return /** @type {"en" | "zh"} */ (spoken ?? Object.keys(first)[0]);
 }
 
 /** @param {Document} page @param {Look} look */

@@ -120,6 +120,18 @@ def test_language_button_turns_all_words(view: Live) -> None:
     expect(view.page).to_have_url(re.compile("lang=zh"))
 
 
+@pytest.mark.parametrize(("locale", "language"), [("zh-TW", "zh"), ("fr-FR", "en")])
+def test_page_begins_in_browsers_language_or_english(
+    browser: Browser, port: int, locale: str, language: str
+) -> None:
+    context = browser.new_context(locale=locale)
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/some/path/?text=The+Time")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    context.close()
+
+
 def test_address_restores_text_caret_and_unit(page: Page, port: int) -> None:
     live = Live(page, f"http://127.0.0.1:{port}/some/path/?text=The+Time&at=3&unit=2&model=tiny-lstm")
     assert live.text == "The Time"
