@@ -20,7 +20,7 @@ const MIN_FONT_EM = 0.66; // the least font size of a picture, in em of the stag
 export function draw(board, data) {
   board.openPicture = null;
   board.symbolValues = new Map();
-  if (board.room) board.room.next = null; // the picture sets it again if there is a next letter
+  if (board.room) board.room.nextLetter = null; // the picture sets it again if there is a next letter
   board.show(data.controls);
   const pen = new Pen(board);
   const focused = /** @type {HTMLElement | null} */ (board.focused)?.dataset.key;
@@ -202,7 +202,7 @@ class Pen {
     if (!room?.door) return this.draw(without);
     const answers = room.revealed(key)?.answers;
     if (!answers) return this.draw(prompt);
-    room.next = () => this.changeControls(answers.changes);
+    room.nextLetter = () => this.changeControls(answers.changes);
     return this.draw(answers.picture);
   }
 
