@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.lab.fit.card import describe, make_card
+from rnnviz.lab.fit.card import make_card, score_and_card
 from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
@@ -88,7 +88,7 @@ def test_a_card_says_what_the_text_is_and_how_it_was_read() -> None:
 def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, trained_on: str) -> None:
     network, config = tiny_torch("gru"), TrainConfig(seed=3, train_on=train_on)
     corpus = corpora.from_text(" ".join(map(str, range(900))), "numbers")
-    describe(
+    score_and_card(
         network, corpus, config, seconds=1.26, threads_fixed=True, command="train", yardstick="holmes-6gram",
         choice=[{"seed": 3}], example="a cab",
         computing={"device": "cuda", "bfloat16": train_on == "train", "backward": "torch", "threads": 2},
