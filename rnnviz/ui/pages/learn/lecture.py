@@ -153,7 +153,7 @@ class Lecture:
     def _note(self) -> dict[str, Any]:
         """The notes for the lecturer's window: the step's title, lines to say and ask, and the next step."""
         step, scene = self.step, self.scene
-        # Behind a scene's last step comes the next scene's first, which "next_scene" names; at the end neither.
+        # Behind a scene's last step comes the next scene's first, named by "next_scene"; at the end neither.
         following = scene.stops[self.at + 1 : self.at + 2]
         opens = scenes()[self.number : self.number + 1] if not following else ()
         after = following or (opens[0].stops[:1] if opens else ())
