@@ -53,7 +53,7 @@ test("in running text a line break breaks, what turns letters round is named, an
     8238: "‹202E›",
     8205: "\u200d",
   };
-  for (const [code, text] of Object.entries(texts)) assert.equal(characters.running(Number(code)), text);
+  for (const [code, text] of Object.entries(texts)) assert.equal(characters.runningMark(Number(code)), text);
 });
 
 test("what two texts share at their ends never overlaps", () => {

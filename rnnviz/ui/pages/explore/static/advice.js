@@ -27,7 +27,7 @@ export const REWRITINGS = {
  * The number of unknown characters that a rewriting spares the text, by its name; the largest first.
  * @param {string[]} text @param {(t: number) => boolean} isUnknown @param {string[]} symbols the network's
  */
-export function spared(text, isUnknown, symbols) {
+export function countSpared(text, isUnknown, symbols) {
   const characters = new Set(text);
   // The network may read a character as another, so what it knows of this text is asked of its answer.
   const unknown = new Set(text.filter((_, t) => isUnknown(t)));
@@ -65,7 +65,7 @@ export class Advice {
   }
 
   /** Put an example into the text, with the model that it was made for. @param {Example} example */
-  show(example) {
+  loadExample(example) {
     const { bookmark, editor } = this.view;
     this.pending.model = example.model ?? "";
     bookmark.changeInNewEntry(this.pending.model, () => {
@@ -76,7 +76,7 @@ export class Advice {
   }
 
   /** Let another model read the text. @param {string} model */
-  turn(model) {
+  changeModel(model) {
     this.pending.model = model;
     this.view.bookmark.changeInNewEntry(model, () => this.view.viewSocket.ask());
   }
@@ -89,7 +89,7 @@ export class Advice {
     if (this.timer !== undefined) clearTimeout(this.timer);
     this.timer = undefined;
     const hasNotice = Boolean(bookmark.example?.notice); // such an example may be meant to surprise
-    this.rewriting(hasNotice || !store.head.numbers.unknown);
+    this.offerRewriting(hasNotice || !store.head.numbers.unknown);
     if (hasNotice || !store.head.foreign || !store.fixed.advises) {
       notes.show("foreign", "");
       return;
@@ -108,10 +108,10 @@ export class Advice {
   }
 
   /** Offer the text in the writing that spares it most unknown characters. @param {boolean} none whether none is offered */
-  rewriting(none) {
+  offerRewriting(none) {
     const { phrase, view } = this;
     const { bookmark, characters, editor, store } = view;
-    const [best] = none ? [] : spared(characters, (t) => store.isUnknown(t), store.fixed.symbols);
+    const [best] = none ? [] : countSpared(characters, (t) => store.isUnknown(t), store.fixed.symbols);
     const act = () => editor.replaceAll(REWRITINGS[best.name](editor.text));
     const button = best && { text: phrase(`rewrite.${best.name}`), act };
     bookmark.notes.show("rewriting", best ? phrase(`rewriting.${best.name}`, { n: best.n }) : "", button);
@@ -130,7 +130,7 @@ export class Advice {
     const { model, titles } = view.store.fixed;
     const why = phrase("foreign", { model: titles[model] ?? model });
     const text = name && phrase("foreign.turn", { name: titles[name] ?? name });
-    const button = name && text ? { text, act: () => this.turn(name) } : undefined;
+    const button = name && text ? { text, act: () => this.changeModel(name) } : undefined;
     view.bookmark.notes.show("foreign", together(why, button ? "" : phrase("foreign.none")), button);
   }
 }

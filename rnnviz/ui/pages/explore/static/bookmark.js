@@ -98,12 +98,12 @@ export class Bookmark {
     view.why = why && view.pin !== null;
     view.hover = null;
     view.follow = true;
-    const { text, astral, characters } = editor;
-    const caretIndex = toUtf16Index(text, Math.min(caret ?? characters.length, characters.length), astral);
+    const { text, hasPairs, characters } = editor;
+    const caretIndex = toUtf16Index(text, Math.min(caret ?? characters.length, characters.length), hasPairs);
     editor.area.setSelectionRange(caretIndex, caretIndex);
     editor.lastCaret = editor.caret;
     const rowCount = rows < store.fixed.units ? rows : 0;
-    view.figure.zoomTo(rowCount, view.unit === null ? 0 : store.row(view.unit));
+    view.figure.zoomTo(rowCount, view.unit === null ? 0 : store.unitRow(view.unit));
     find(view.root, "select.rv-zoom").value = String(rowCount);
     this.notes.show("wrong", wrong);
     const [limit, n] = [MAX_TEXT_CHARS, cut ?? 0].map((count) => view.numbers.whole(count));

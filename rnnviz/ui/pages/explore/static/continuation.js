@@ -46,7 +46,7 @@ export class Continuation {
   }
 
   /** Write a symbol at the place of the prediction bars. @param {number} id */
-  symbol(id) {
+  writeSymbol(id) {
     const { view } = this;
     const { editor, characters, store, barsPlace, readout } = view;
     view.pin = null;

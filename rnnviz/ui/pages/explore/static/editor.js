@@ -20,7 +20,7 @@ export class Editor {
   text = "";
   /** @type {string[]} */
   characters = [];
-  astral = false;
+  hasPairs = false;
   composing = false;
   /** @type {string[]} the characters of the answer, which the colours belong to */
   answerCharacters = [];
@@ -30,7 +30,7 @@ export class Editor {
   unknownOf = () => false;
   /** @type {TextColours} */
   textColours = { unknown: "", written: "", wash: "" };
-  frame = 0; // the requested animation frame that paints the colours
+  frameId = 0; // the requested animation frame that paints the colours
   refusedCount = 0; // characters refused by the limit, until `refused` is called
   lastCaret = 0; // the caret at the last call of `caret`
   history = new History();
@@ -75,10 +75,10 @@ export class Editor {
     area.onclick = (event) => {
       this.onCaretMove();
       const plainClick = event.detail === 1 && area.selectionStart === area.selectionEnd; // no drag, no double click
-      if (plainClick) this.on.click(this.background.under(event.clientX, event.clientY));
+      if (plainClick) this.on.click(this.background.characterAt(event.clientX, event.clientY));
     };
     document.addEventListener("selectionchange", this.onMove); // Chromium's only event while a key is held
-    area.onpointermove = (event) => this.on.hover(this.background.under(event.clientX, event.clientY));
+    area.onpointermove = (event) => this.on.hover(this.background.characterAt(event.clientX, event.clientY));
     area.onpointerleave = () => this.on.hover(null);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(area);
@@ -88,7 +88,7 @@ export class Editor {
 
   close() {
     this.observer.disconnect();
-    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.frameId);
     document.removeEventListener("selectionchange", this.onMove);
   }
 
@@ -98,16 +98,16 @@ export class Editor {
     return toCharacterIndex(
       this.text,
       selectionDirection === "backward" ? selectionStart : selectionEnd,
-      this.astral,
+      this.hasPairs,
     );
   }
 
   /** Take back a selection in the text; returns whether there was one. */
   deselect() {
-    const { area, caret, text, astral } = this;
+    const { area, caret, text, hasPairs } = this;
     const root = /** @type {ShadowRoot | Document} */ (area.getRootNode());
     if (root.activeElement !== area || area.selectionStart === area.selectionEnd) return false;
-    const at = toUtf16Index(text, caret, astral);
+    const at = toUtf16Index(text, caret, hasPairs);
     area.setSelectionRange(at, at);
     return true;
   }
@@ -132,7 +132,7 @@ export class Editor {
     else this.changeKind = /^deleteContent(Back|For)ward$/.test(inputType) ? "delete" : "";
     const { selectionStart, selectionEnd } = area;
     // Where the change begins, from before it: in "aaa" a new "a" might be any of them, but it is at the caret.
-    if (!this.composing) this.changeStart = toCharacterIndex(this.text, selectionStart, this.astral);
+    if (!this.composing) this.changeStart = toCharacterIndex(this.text, selectionStart, this.hasPairs);
     if (this.composing || !data) return;
     const replaced = Array.from(area.value.slice(selectionStart, selectionEnd));
     const room = this.maxCharacters - this.characters.length + replaced.length;
@@ -157,9 +157,9 @@ export class Editor {
   undoOrRedo(back) {
     const step = this.composing ? null : back ? this.history.undo() : this.history.redo();
     if (!step) return;
-    const { text, astral, area } = this;
-    const [start, end] = [step.at, step.at + step.outBy.length].map((t) => toUtf16Index(text, t, astral));
-    this.writers = spliced(this.writers, step);
+    const { text, hasPairs, area } = this;
+    const [start, end] = [step.at, step.at + step.outBy.length].map((t) => toUtf16Index(text, t, hasPairs));
+    this.writers = spliceWriters(this.writers, step);
     this.replaceRange(step.into, start, end);
     this.recordedCharacters = Array.from(clean(area.value));
     this.onInput();
@@ -200,7 +200,7 @@ export class Editor {
     if (!out.length && !into.length) return;
     const outBy = this.writers.slice(at, at + out.length);
     const step = { at, out: out.join(""), into: into.join(""), outBy, intoBy: by.repeat(into.length), kind };
-    this.writers = spliced(this.writers, step);
+    this.writers = spliceWriters(this.writers, step);
     this.history.add(step);
   }
 
@@ -208,7 +208,7 @@ export class Editor {
   setText(text, list = Array.from(text)) {
     this.text = text;
     this.characters = list;
-    this.astral = list.length !== text.length;
+    this.hasPairs = list.length !== text.length;
     this.lastCaret = this.caret;
     this.draw();
   }
@@ -223,7 +223,7 @@ export class Editor {
    * @param {string} text @param {number} t @param {string} kind
    */
   write(text, t, kind = "") {
-    const index = toUtf16Index(this.text, t, this.astral);
+    const index = toUtf16Index(this.text, t, this.hasPairs);
     this.insert(text, index, index, kind);
   }
 
@@ -234,7 +234,7 @@ export class Editor {
   insert(text, start, end, kind = "") {
     const { area } = this;
     this.changeKind = kind;
-    this.changeStart = toCharacterIndex(this.text, start, this.astral);
+    this.changeStart = toCharacterIndex(this.text, start, this.hasPairs);
     this.replaceRange(text, start, end);
     if (kind) this.record(Array.from(clean(area.value)), NETWORK);
     this.onInput();
@@ -271,19 +271,19 @@ export class Editor {
 
   /** Paint in the next frame, so that neither the ask nor the picture waits for the text's layout. */
   draw() {
-    this.frame ||= requestAnimationFrame(() => this.drawNow());
+    this.frameId ||= requestAnimationFrame(() => this.drawNow());
   }
 
   drawNow() {
-    this.frame = 0;
+    this.frameId = 0;
     // The answer may be to an older text, so colours are looked up by the place that a character had in that text.
     const { background, text, characters, answerCharacters, recordedCharacters, writers } = this;
     if (background.characters !== characters)
-      background.follow(text, characters, this.astral, ...edges(background.characters, characters));
+      background.follow(text, characters, this.hasPairs, ...edges(background.characters, characters));
     if (this.seeking) background.reveal(this.caret);
     this.seeking = false;
-    const answerPlace = places(answerCharacters, characters);
-    const writerPlace = places(recordedCharacters, characters); // they differ while an input method composes
+    const answerPlace = placeMap(answerCharacters, characters);
+    const writerPlace = placeMap(recordedCharacters, characters); // they differ while an input method composes
     background.draw(
       (t) => (answerPlace(t) < 0 ? "" : this.colourOf(answerPlace(t))),
       (t) => answerPlace(t) >= 0 && this.unknownOf(answerPlace(t)),
@@ -303,7 +303,7 @@ export class Editor {
 }
 
 /** The writers of a text's characters after a step. @param {string} by before it @param {Step} step */
-function spliced(by, { at, outBy, intoBy }) {
+function spliceWriters(by, { at, outBy, intoBy }) {
   return by.slice(0, at) + intoBy + by.slice(at + outBy.length);
 }
 
@@ -311,7 +311,7 @@ function spliced(by, { at, outBy, intoBy }) {
  * A function from a character's index in the second list to that in the first; -1 between their common edges.
  * @param {string[]} from @param {string[]} to @returns {(t: number) => number}
  */
-function places(from, to) {
+function placeMap(from, to) {
   if (from === to) return (t) => t;
   const [start, tail] = edges(from, to);
   return (t) => (t < start ? t : t >= to.length - tail ? t + from.length - to.length : -1);

@@ -19,7 +19,12 @@ const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 
 const TITLE_GAP_PX = 9; // pixels between the parts of a title
 const LEGEND_SLACK_PX = 30; // pixels by which the legend's numbers may grow
 const RIGHT_PX = 8; // pixels to the right of the axes
-const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // numbers of columns for short texts; longer ones get all that fit
+// Numbers of columns for short texts; longer ones get all that fit. Only some, as another number of columns makes Plotly
+// draw the frame anew, which must not happen at every key.
+const COLUMN_COUNTS = [24, 32, 48, 64, 80, 96, 112, 128];
+const MIN_COLUMNS = 12; // columns, at least, also while the view has no width: the server refuses 0
+const GAP_PX = 16; // pixels of gaps: 1 and 3 between the parts, and 12 below for half of the axis's lowest number
+const PERPLEXITY_SHARE = 0.3; // the perplexity's share of the height; the rest is the heat map's
 
 /**
  * @typedef {object} Listener
@@ -41,7 +46,7 @@ export class Figure {
   /** @type {Untyped} the Plotly figure, laid out in pixels from the server's skeleton */
   figure;
   /** @type {{ clientX: number, clientY: number } | null} the pointer's place, as click events have whole pixels only */
-  at = null;
+  pointer = null;
 
   /** @param {HTMLElement} root @param {Promise<string>} plotly resolves once the library is loaded, or has failed @param {Listener} on */
   constructor(root, plotly, on) {
@@ -69,8 +74,8 @@ export class Figure {
     const { left, narrow, wide } = this.size;
     const width = this.box ? this.box.inner : this.root.clientWidth - left - RIGHT_PX;
     const room = Math.floor(width / (symbols > 1000 ? wide : narrow));
-    const maxColumns = Math.min(MAX_COLUMNS, Math.max(12, room));
-    return STEPS.find((columns) => columns < maxColumns && length <= columns) ?? maxColumns;
+    const maxColumns = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, room));
+    return COLUMN_COUNTS.find((columns) => columns < maxColumns && length <= columns) ?? maxColumns;
   }
 
   /** Place all parts for a height. @param {number} height in pixels @param {boolean} large for a projector @param {boolean} named whether units have names */
@@ -80,8 +85,8 @@ export class Figure {
     this.size = { ...size, left: named ? size.names : size.left };
     const { left, title, strip: line } = this.size;
     const below = title * this.titleLines(width);
-    const spare = height - title - below - line - 16;
-    const lines = this.folded ? 0 : Math.round(spare * 0.3);
+    const spare = height - title - below - line - GAP_PX;
+    const lines = this.folded ? 0 : Math.round(spare * PERPLEXITY_SHARE);
     const heat = spare - lines;
     const strip = title + heat + 1;
     const top = { states: title, strip, perplexity: strip + line + 3 + below };
@@ -118,19 +123,19 @@ export class Figure {
     const { box } = this;
     if (!box) return;
     const last = Math.min(store.stop, first + columns);
-    const rows = this.rows(store);
+    const rows = this.shownRows(store);
     const view = { first, last, columns, rows, width: box.inner, height: box.heat, strip: this.size.strip };
     this.view = view;
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
     this.heat.letters(list, store, view, theme, font);
     const { order, quantity, layer } = store.head;
-    const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
+    const frameKey = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
       " ",
     );
-    const frameChanged = this.frameKey !== shape;
+    const frameChanged = this.frameKey !== frameKey;
     if (frameChanged) {
-      this.frameKey = shape;
+      this.frameKey = frameKey;
       this.figure = this.frameOf(theme, columns, box);
       this.numberUnits(store, rows, box);
     }
@@ -193,7 +198,7 @@ export class Figure {
   }
 
   /** The rows of the heat map that are shown. @param {Store} store */
-  rows(store) {
+  shownRows(store) {
     const count = Math.min(this.zoom.count || store.rowCount, store.rowCount);
     return { from: Math.max(0, Math.min(store.rowCount - count, this.zoom.from)), count };
   }
@@ -208,7 +213,7 @@ export class Figure {
     const { view, box } = this;
     if (!view || !box) return;
     const { from, count } = view.rows;
-    const row = unit === null ? -1 : store.row(unit) - from;
+    const row = unit === null ? -1 : store.unitRow(unit) - from;
     this.rowMark.hidden = row < 0 || row >= count;
     if (this.rowMark.hidden) return;
     this.rowMark.dataset.unit = store.named.some((entry) => entry.unit === unit) ? "" : String(unit);
@@ -221,7 +226,7 @@ export class Figure {
    * The character and unit painted at a point of the screen; null beside the figure.
    * @param {{ clientX: number, clientY: number }} event @param {Store} store @returns {Place | null}
    */
-  under(event, store) {
+  placeAt(event, store) {
     const { view, box } = this;
     if (!view || !box) return null;
     const frame = this.pad.getBoundingClientRect();
@@ -237,14 +242,14 @@ export class Figure {
   listen() {
     const { pad, on } = this;
     pad.onpointermove = pad.onpointerdown = (event) => {
-      this.at = event;
+      this.pointer = event;
       on.hover(event);
     };
     pad.onpointerleave = () => {
-      this.at = null;
+      this.pointer = null;
       on.hover(null);
     };
-    pad.onclick = (event) => on.pick(this.at ?? event);
+    pad.onclick = (event) => on.pick(this.pointer ?? event);
     pad.onwheel = (event) => {
       const along = event.deltaX || (event.shiftKey ? event.deltaY : 0);
       if (along && on.scroll(Math.sign(along) * 4)) event.preventDefault();

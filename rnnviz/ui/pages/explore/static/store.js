@@ -190,7 +190,7 @@ export class Store {
   }
 
   /** The row of a unit. @param {number} unit */
-  row(unit) {
+  unitRow(unit) {
     return this.rows ? this.rows.indexOf(unit) : unit;
   }
 

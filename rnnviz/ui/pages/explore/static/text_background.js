@@ -3,7 +3,7 @@
 // A mirror gives each character's box: an element with the same text, font and width, never painted. Only visible
 // characters are measured, and unmoved ones not again. So a key costs the same in a long text as in a short one.
 
-import { leading, toUtf16Index } from "../../../browser/static/characters.js";
+import { countLeading, toUtf16Index } from "../../../browser/static/characters.js";
 import { place } from "../../../browser/static/dom.js";
 import { fit } from "../../../browser/static/heat.js";
 
@@ -24,7 +24,7 @@ export class TextBackground {
   text = "";
   /** @type {string[]} */
   characters = [];
-  astral = false;
+  hasPairs = false;
   /** @type {Rect[]} boxes of the characters from `first` on */
   boxes = [];
   first = 0;
@@ -33,7 +33,7 @@ export class TextBackground {
   width = 0;
   height = 0;
   /** @type {Record<Mark, number | null>} */
-  at = { hover: null, pin: null };
+  framed = { hover: null, pin: null };
 
   /**
    * @param {HTMLTextAreaElement} area @param {HTMLElement} mirror @param {HTMLCanvasElement} canvas
@@ -49,10 +49,10 @@ export class TextBackground {
 
   /**
    * Follow a change of the text; its first `start` and last `tail` characters are the same.
-   * @param {string} text @param {string[]} characters @param {boolean} astral @param {number} start @param {number} tail
+   * @param {string} text @param {string[]} characters @param {boolean} hasPairs @param {number} start @param {number} tail
    */
-  follow(text, characters, astral, start, tail) {
-    const from = toUtf16Index(text, start, astral);
+  follow(text, characters, hasPairs, start, tail) {
+    const from = toUtf16Index(text, start, hasPairs);
     const tailUnits = characters
       .slice(characters.length - tail)
       .reduce((sum, character) => sum + character.length, 0);
@@ -60,7 +60,7 @@ export class TextBackground {
     this.node.replaceData(from, this.text.length - tailUnits - from, text.slice(from, to));
     this.text = text;
     this.characters = characters;
-    this.astral = astral;
+    this.hasPairs = hasPairs;
     this.forget(start);
   }
 
@@ -100,7 +100,7 @@ export class TextBackground {
   /** Whether box i is unmoved. @param {number} i @param {Origin} origin */
   isUnmoved(i, origin) {
     const t = this.first + i;
-    const measured = this.box(t, toUtf16Index(this.text, t, this.astral), origin);
+    const measured = this.box(t, toUtf16Index(this.text, t, this.hasPairs), origin);
     return measured.every((side, k) => Math.abs(side - this.boxes[i][k]) < 0.01);
   }
 
@@ -134,7 +134,7 @@ export class TextBackground {
     const { scrollTop: viewTop, clientHeight: height } = area;
     if (t >= characters.length) area.scrollTop = area.scrollHeight;
     else {
-      const [, top, , bottom] = this.box(t, toUtf16Index(this.text, t, this.astral), this.origin);
+      const [, top, , bottom] = this.box(t, toUtf16Index(this.text, t, this.hasPairs), this.origin);
       if (top < viewTop || bottom > viewTop + height) area.scrollTop = top - height / 2;
     }
     this.scroll = area.scrollTop;
@@ -152,10 +152,10 @@ export class TextBackground {
     }
     if (!this.boxes.length || (this.first > 0 && this.boxes[0][1] > top)) {
       this.boxes = [];
-      this.first = this.seenFirst(top, origin);
+      this.first = this.firstVisible(top, origin);
     }
     let t = this.first + this.boxes.length;
-    let index = toUtf16Index(this.text, t, this.astral);
+    let index = toUtf16Index(this.text, t, this.hasPairs);
     for (; t < characters.length; t++) {
       const last = this.boxes.at(-1);
       if (last && last[1] > bottom) break;
@@ -165,10 +165,10 @@ export class TextBackground {
   }
 
   /** The first character whose line reaches below `top`, by binary search. @param {number} top @param {Origin} origin */
-  seenFirst(top, origin) {
+  firstVisible(top, origin) {
     const bottom = (/** @type {number} */ t) =>
-      this.box(t, toUtf16Index(this.text, t, this.astral), origin)[3];
-    return leading(top < 4 ? 0 : this.characters.length, (t) => bottom(t) < top - ABOVE_PX / 2);
+      this.box(t, toUtf16Index(this.text, t, this.hasPairs), origin)[3];
+    return countLeading(top < 4 ? 0 : this.characters.length, (t) => bottom(t) < top - ABOVE_PX / 2);
   }
 
   /**
@@ -203,15 +203,15 @@ export class TextBackground {
   }
 
   /** Frame a character; null for none. @param {Mark} kind @param {number | null} t */
-  frame(kind, t) {
-    if (this.at[kind] === t) return;
-    this.at[kind] = t;
+  frameCharacter(kind, t) {
+    if (this.framed[kind] === t) return;
+    this.framed[kind] = t;
     this.placeMarks();
   }
 
   placeMarks() {
     for (const kind of /** @type {Mark[]} */ (["hover", "pin"])) {
-      const [mark, t] = [this.marks[kind], this.at[kind]];
+      const [mark, t] = [this.marks[kind], this.framed[kind]];
       const box = t === null ? undefined : this.boxes[t - this.first];
       const y = box ? box[1] - this.scroll : -1;
       mark.hidden = !box || y < -2 || y > this.height - 8;
@@ -222,7 +222,7 @@ export class TextBackground {
   }
 
   /** The character at a point of the screen, or null. @param {number} x @param {number} y */
-  under(x, y) {
+  characterAt(x, y) {
     const origin = this.canvas.getBoundingClientRect();
     const [left, top] = [x - origin.left, y - origin.top + this.scroll];
     const i = this.boxes.findIndex((b) => left >= b[0] && left < b[2] && top >= b[1] && top < b[3]);
@@ -231,13 +231,16 @@ export class TextBackground {
 }
 
 /** How much of a heat map's colour is behind a character: its ends have 3:1 against the page, and the text 4.5:1 on them. */
-const SOFT = { light: { diverging: "b3", sequential: "80" }, dark: { diverging: "84", sequential: "5a" } };
+const BACKGROUND_OPACITY = {
+  light: { diverging: "b3", sequential: "80" },
+  dark: { diverging: "84", sequential: "5a" },
+};
 
 /** The colours behind the text, by scale. @param {LiveTheme} theme @returns {Record<string, string[]>} */
 export function makePalettes({ name, diverging, sequential, surprisal, reason }) {
   const soft = (/** @type {string[]} */ colours, /** @type {string} */ share) =>
     colours.map((colour) => colour + share);
-  const shares = SOFT[name];
+  const shares = BACKGROUND_OPACITY[name];
   return {
     diverging: soft(diverging, shares.diverging),
     sequential: soft(sequential, shares.sequential),

@@ -21,7 +21,7 @@ import { Readout } from "./readout.js";
 import { PLAIN, SamplingControls } from "./sampling_controls.js";
 import { Store } from "./store.js";
 import { makeColourOf, makePalettes } from "./text_background.js";
-import { around, heightFor } from "./visible_range.js";
+import { heightFor, windowAround } from "./visible_range.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place, SamplingSettings } from "./types" */
 
@@ -91,6 +91,7 @@ export class View extends BaseView {
   constructor(root, styled) {
     super(root, styled);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
+    // Escape doesn't end the presentation at once: it has other uses first, see `handleEscape`.
     else this.presenting = new Presenting(root, () => this.onPresentation(), false);
     this.focus = new FocusRestorer(root);
     // Resolves to "", or to the address where Plotly is missing. Parsing the library blocks the browser for a second,
@@ -172,8 +173,8 @@ export class View extends BaseView {
         refused: (beyond) => this.controls.showLimit(beyond),
       });
       this.figure = new Figure(find(root, "div.rv-figure"), this.plotly, {
-        hover: (event) => this.setHover(event && this.figure.under(event, this.store)),
-        pick: (event) => this.pick(this.figure.under(event, this.store)),
+        hover: (event) => this.setHover(event && this.figure.placeAt(event, this.store)),
+        pick: (event) => this.pickPlace(this.figure.placeAt(event, this.store)),
         scroll: (columns) => this.scroll(this.start + columns),
         rows: () => this.redraw(),
       });
@@ -190,7 +191,7 @@ export class View extends BaseView {
     this.numbers = new Numbers(language);
     this.bookmark.setWords(phrase);
     this.readout = new Readout(root, phrase, this.store.fixed, this.numbers);
-    this.bars = new PredictionBars(root, phrase, this.numbers, (id) => this.continuation.symbol(id));
+    this.bars = new PredictionBars(root, phrase, this.numbers, (id) => this.continuation.writeSymbol(id));
     this.controls = new Controls(this, phrase);
     if (this.figure.box) this.layOut();
     this.continuation = new Continuation(this, phrase);
@@ -244,8 +245,8 @@ export class View extends BaseView {
 
   /** The window's first character. @param {number} length @param {number} columns */
   windowStart(length, columns) {
-    if (!this.follow) return within(this.start, columns, 0, length);
-    return around(this.start, columns, length, this.editor.caret);
+    if (!this.follow) return windowWithin(this.start, columns, 0, length);
+    return windowAround(this.start, columns, length, this.editor.caret);
   }
 
   onInput() {
@@ -279,7 +280,7 @@ export class View extends BaseView {
   scroll(start) {
     const { columns, store } = this;
     const movable = store.length > columns;
-    const to = within(start, columns, 0, store.length);
+    const to = windowWithin(start, columns, 0, store.length);
     if (to === this.start && !this.follow) return movable;
     this.follow = false;
     this.start = to;
@@ -294,7 +295,7 @@ export class View extends BaseView {
 
   /** Show fewer, larger rows of the heat map, around the chosen unit's. @param {number} count 0 for all */
   zoom(count) {
-    this.figure.zoomTo(count, this.unit === null ? 0 : this.store.row(this.unit));
+    this.figure.zoomTo(count, this.unit === null ? 0 : this.store.unitRow(this.unit));
     this.redraw();
   }
 
@@ -315,7 +316,7 @@ export class View extends BaseView {
   }
 
   /** @param {Place | null} place */
-  pick(place) {
+  pickPlace(place) {
     if (!place) return;
     const { t, unit } = place;
     if (unit === null) return this.askWhy(t);
@@ -353,7 +354,7 @@ export class View extends BaseView {
     if (this.why) return this.askWhy(null);
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
-    else if (this.presenting?.on && this.rearranged) this.controls.order("steady");
+    else if (this.presenting?.on && this.rearranged) this.controls.setOrder("steady");
     else this.presenting?.set(false);
     this.drawCursor();
   }
@@ -375,8 +376,8 @@ export class View extends BaseView {
     figure.mark("cursor", t === pin ? (pointed ?? null) : actual);
     figure.mark("pinned", pin);
     figure.markUnit(store, this.unit);
-    editor.background.frame("hover", pointed ?? null);
-    editor.background.frame("pin", pin);
+    editor.background.frameCharacter("hover", pointed ?? null);
+    editor.background.frameCharacter("pin", pin);
     this.barsPlace = t;
     this.bars.draw(store, characters, t, t === caretPlace);
     const readoutPlace = actual !== null && (typeof pointed === "number" || t === pin) ? actual : null;
@@ -400,7 +401,7 @@ export class View extends BaseView {
   redraw() {
     if (!this.store.head || this.root.hidden || !this.figure?.box) return;
     const { store, characters, figure, columns } = this;
-    const first = within(this.start, columns, store.start, store.stop);
+    const first = windowWithin(this.start, columns, store.start, store.stop);
     figure.draw(store, characters, first, columns, this.theme, this.font).then(() => this.recordPaint());
     this.colourText();
     this.readout.draw(store);
@@ -438,7 +439,7 @@ export class View extends BaseView {
   }
 
   /** Hide or show the perplexity below the heat map. */
-  fold() {
+  toggleFold() {
     this.figure.folded = !this.figure.folded;
     this.relayout();
   }
@@ -477,6 +478,6 @@ export class View extends BaseView {
  * The first character of a window that begins at `start`, or nearest to it between `from` and `to`.
  * @param {number} start @param {number} columns characters in the window @param {number} from @param {number} to
  */
-export function within(start, columns, from, to) {
+export function windowWithin(start, columns, from, to) {
   return Math.max(from, Math.min(start, to - columns));
 }

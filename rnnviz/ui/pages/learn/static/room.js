@@ -17,7 +17,7 @@ export class Room {
   pollFailed = false; // whether the last poll failed
   sheet = false; // whether the address and the QR code are shown large
   /** @type {(() => void) | null} goes on to the next letter, if there is one */
-  next = null;
+  nextLetter = null;
   /** @type {RoomWish} the wish for the next ask */
   pending = {};
   /** @type {RoomWish} the wish in the ask in flight */
@@ -165,8 +165,8 @@ export class Room {
   /** The room's action for Space: reveal, or the next letter; returns whether it did anything. */
   space() {
     if (this.reveal()) return true;
-    if (!this.question?.revealed || !this.next) return false;
-    this.next();
+    if (!this.question?.revealed || !this.nextLetter) return false;
+    this.nextLetter();
     return true;
   }
 }

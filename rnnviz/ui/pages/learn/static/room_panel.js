@@ -102,15 +102,15 @@ export class RoomPanel {
 
   /** Update the line during a question, which replaces the notice. @param {number} phones */
   showQuestionLine(phones) {
-    const { question, phrase, pollFailed, sheet, door, next } = this.room;
+    const { question, phrase, pollFailed, sheet, door, nextLetter } = this.room;
     const asks = Boolean(question && !question.revealed && !sheet);
     const active = Boolean(question && !question.over && !sheet);
     this.line.hidden = !active;
-    this.notice.hidden = asks || Boolean(active && next);
+    this.notice.hidden = asks || Boolean(active && nextLetter);
     if (!question || !phrase) return;
     for (const element of [this.reminder, this.answerCount, this.reveal]) element.hidden = !asks;
     this.again.hidden = asks;
-    this.next.hidden = asks || !next;
+    this.next.hidden = asks || !nextLetter;
     this.reveal.disabled = !question.votes;
     put(this.lostNotice, phrase("room.lost"));
     this.lostNotice.hidden = !pollFailed;

@@ -17,11 +17,13 @@ import { draw } from "./primitives.js";
 import { Room } from "./room.js";
 import { findCentres, glide } from "./transition.js";
 
-/** @import { Answer, DeskKey } from "./types" */
+/** @import { Answer, PresenterKey } from "./types" */
 
-const BASE_FONT = 22; // the font size in units; a stage has a fixed number of units on any screen
-const WIDTH = 1240; // units of a stage's width
-const HEIGHT = 540; // units of a stage's height
+// A stage is a slide: it has at least so many units on any screen, so that a picture which fits on one fits on all. That
+// each step's picture fits, tests/browser/test_learn.py checks at 1280 × 720 and at 1440 × 900 pixels.
+const BASE_FONT = 22; // units of the font size
+const WIDTH = 1240; // units of a stage's width, at least
+const HEIGHT = 540; // units of a stage's height, at least
 const MIN_UNIT_PX = 0.68; // pixels of a unit, at least; a smaller screen stacks the parts, and the picture scrolls
 const FOREIGN = ["lang"]; // values of the address that belong to the page, not to this view
 
@@ -40,9 +42,9 @@ export class View extends BaseView {
   /** @type {Record<number, number>} the last known step, by scene */
   stepByScene = {};
   /** @type {object | null} changes of controls for the next ask */
-  pending = null;
+  pendingChanges = null;
   /** @type {object | null} changes of controls in the ask in flight */
-  inFlight = null;
+  changesInFlight = null;
   scene = 1;
   present = false;
   size = "";
@@ -61,10 +63,10 @@ export class View extends BaseView {
     this.presentButton = find(root, "button.ln-present");
     this.board = new Board(
       find(root, "div.ln-scene"),
-      (change) => this.ask(change),
+      (change) => this.changeControls(change),
       () => this.redraw(),
     );
-    this.board.visit = (name, ask) => this.visit(name, ask);
+    this.board.visit = (name, changes) => this.visit(name, changes);
     this.head = new Header(root, this.board);
     this.highlight = this.head.highlight;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
@@ -72,7 +74,7 @@ export class View extends BaseView {
       this.presenterChannel.sendRoom(live),
     );
     this.code = new CodePanel(root, start);
-    const press = (/** @type {DeskKey} */ { key, shift }) =>
+    const press = (/** @type {PresenterKey} */ { key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
     this.presenterChannel = new PresenterChannel(this.viewSocket.client, press, (name) => this.visit(name));
     root.style.setProperty("--lowest", `${HEIGHT * MIN_UNIT_PX}px`);
@@ -114,7 +116,11 @@ export class View extends BaseView {
     return [this.data, this.newestAnswer];
   }
 
-  /** Take an answer. A remounted view gets the page's answer again; a newer one over its own connection replaces it. @param {Uint8Array} data */
+  /**
+   * Take an answer. A view that is mounted again gets the page's last answer again; if a newer one came over the socket,
+   * that one is shown.
+   * @param {Uint8Array} data
+   */
   takeAnswer(data) {
     const [page, newest] = this.remembered ?? [];
     this.remembered = undefined;
@@ -132,7 +138,7 @@ export class View extends BaseView {
     const moved = this.answer?.scene !== answer.scene;
     if (moved || this.answer.step !== answer.step) this.highlight.unpin();
     this.answer = answer;
-    this.inFlight = null;
+    this.changesInFlight = null;
     if (this.namedStep) {
       this.namedStep = undefined;
       [this.scene, this.stepByScene[answer.scene]] = [answer.scene, answer.step];
@@ -189,18 +195,18 @@ export class View extends BaseView {
 
   makeAsk() {
     // Changes in an ask whose answer was lost are asked for again.
-    this.inFlight = { ...this.inFlight, ...this.pending };
-    this.pending = null;
-    const { scene, present, inFlight: changes } = this;
+    this.changesInFlight = { ...this.changesInFlight, ...this.pendingChanges };
+    this.pendingChanges = null;
+    const { scene, present, changesInFlight } = this;
     const [room, code] = [this.room.takePending(), this.code.enabled];
     const step = scene in this.stepByScene && { step: this.stepByScene[scene] };
-    return { scene, present, code, ask: changes, room, go: this.namedStep, ...step };
+    return { scene, present, code, changes: changesInFlight, room, go: this.namedStep, ...step };
   }
 
-  /** @param {object} change */
-  ask(change) {
+  /** Ask for other values of controls. @param {object} change */
+  changeControls(change) {
     if (this.scene !== this.answer.scene) return; // another scene has been asked for already
-    this.pending = { ...this.pending, ...change };
+    this.pendingChanges = { ...this.pendingChanges, ...change };
     this.start();
   }
 
@@ -234,15 +240,15 @@ export class View extends BaseView {
   goToScene(scene) {
     if (scene < 1 || scene > this.answer.titles.length || scene === this.scene) return;
     this.scene = scene;
-    this.pending = this.inFlight = null;
+    this.pendingChanges = this.changesInFlight = null;
     this.start();
   }
 
-  /** Go to a step by its name, with changes of its controls. @param {string} name @param {object | null} [ask] */
-  visit(name, ask = null) {
+  /** Go to a step by its name, with changes of its controls. @param {string} name @param {object | null} [changes] */
+  visit(name, changes = null) {
     this.namedStep = name;
-    this.inFlight = null;
-    this.pending = ask;
+    this.changesInFlight = null;
+    this.pendingChanges = changes;
     this.start();
   }
 
@@ -322,7 +328,7 @@ export class View extends BaseView {
   }
 }
 
-/** The font size, in pixels, with which a stage is at least WIDTH × HEIGHT units, each not below SMALLEST. @param {number} width @param {number} height */
+/** The font size, in pixels, with which a stage is at least WIDTH × HEIGHT units, each of MIN_UNIT_PX at least. @param {number} width @param {number} height */
 export function typeSize(width, height) {
   return Math.max(MIN_UNIT_PX, Math.min(width / WIDTH, height / HEIGHT)) * BASE_FONT;
 }
