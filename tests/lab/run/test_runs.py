@@ -313,7 +313,7 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
             if t.step_index == stop_at:
                 t.stop()
 
-        for report in trainer.run(sample_length=0, on_step=step, early=True):
+        for report in trainer.run(sample_length=0, on_step=step, early_reports=True):
             journal.report(report)
         journal.save()
     passed = events(folder, "passed")
