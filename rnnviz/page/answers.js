@@ -87,7 +87,7 @@ export class Answers {
       seq: ask.seq,
       revision: this.revision,
       heldRows: viewRows.textRows,
-      unitFrom: viewRows.unitRows,
+      heldUnitRows: viewRows.unitRows,
       length,
       start,
       stop,

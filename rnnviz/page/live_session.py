@@ -208,7 +208,7 @@ class LiveSession:
             "seq": ask.seq,
             "revision": self._revision,
             "heldRows": rows.text_rows,
-            "unitFrom": rows.unit_rows,
+            "heldUnitRows": rows.unit_rows,
             "length": selection.length,
             "start": selection.start,
             "stop": selection.stop,

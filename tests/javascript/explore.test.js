@@ -84,7 +84,7 @@ function answer(header = {}, arrays = {}) {
     start: 0,
     stop: 2,
     heldColumns: [0, 0],
-    unitFrom: 0,
+    heldUnitRows: 0,
     quantity: "hidden",
   };
   const usual = {

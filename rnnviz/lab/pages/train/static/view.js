@@ -1,7 +1,7 @@
 // The training view: one run, followed while it trains, or replayed from its snapshots.
 
 import { BaseView } from "../../../../ui/browser/static/base.js";
-import { find, place, still } from "../../../../ui/browser/static/dom.js";
+import { find, setPixels, still } from "../../../../ui/browser/static/dom.js";
 import { Heat } from "../../../../ui/browser/static/heat.js";
 import { loadPlotly } from "../../../../ui/browser/static/plotly.js";
 import { PredictionBars } from "../../../../ui/browser/static/prediction_bars.js";
@@ -305,7 +305,7 @@ export class View extends BaseView {
     const mark = find(root, "div.rt-cursor");
     const width = find(root, "div.rt-rows").clientWidth / layerShown.length;
     mark.hidden = hover === null;
-    place(mark, { left: t * width, width });
+    setPixels(mark, { left: t * width, width });
     this.next.draw(layerShown, list, t);
   }
 }

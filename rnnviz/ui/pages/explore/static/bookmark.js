@@ -10,7 +10,7 @@ import { Notes } from "./notes.js";
 /** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const MAX_TEXT_CHARS = 2000; // characters of a text in an address, as in rnnviz/ui/shell/address.py
+const MAX_ADDRESS_TEXT_CHARS = 2000; // characters of a text in an address, as in rnnviz/ui/shell/address.py
 
 export class Bookmark {
   /** @type {string | undefined} the model's opening text, which the address omits */
@@ -44,8 +44,8 @@ export class Bookmark {
       view[name] === usual[name] ? null : String(view[name]);
     return {
       ...(this.model && { model: this.model }),
-      text: text === opening ? null : characters.slice(0, MAX_TEXT_CHARS).join(""),
-      of: characters.length > MAX_TEXT_CHARS ? String(characters.length) : null,
+      text: text === opening ? null : characters.slice(0, MAX_ADDRESS_TEXT_CHARS).join(""),
+      of: characters.length > MAX_ADDRESS_TEXT_CHARS ? String(characters.length) : null,
       at: continuation.replaying || editor.caret === characters.length ? null : String(editor.caret),
       pin: number(pin),
       why: why ? "1" : null,
@@ -106,7 +106,7 @@ export class Bookmark {
     view.figure.zoomTo(rowCount, view.unit === null ? 0 : store.unitRow(view.unit));
     find(view.root, "select.rv-zoom").value = String(rowCount);
     this.notes.show("wrong", wrong);
-    const [limit, n] = [MAX_TEXT_CHARS, cut ?? 0].map((count) => view.numbers.whole(count));
+    const [limit, n] = [MAX_ADDRESS_TEXT_CHARS, cut ?? 0].map((count) => view.numbers.whole(count));
     this.notes.show("cut", cut === null ? "" : this.phrase("address.cut", { most: limit, n }));
   }
 
@@ -115,8 +115,8 @@ export class Bookmark {
     address?.scheduleWrite();
     const { notes, phrase } = this;
     const { editor, numbers } = this.view;
-    const long = editor.characters.length > MAX_TEXT_CHARS;
-    notes.show("long", long ? phrase("address.long", { most: numbers.whole(MAX_TEXT_CHARS) }) : "");
+    const long = editor.characters.length > MAX_ADDRESS_TEXT_CHARS;
+    notes.show("long", long ? phrase("address.long", { most: numbers.whole(MAX_ADDRESS_TEXT_CHARS) }) : "");
   }
 
   /**

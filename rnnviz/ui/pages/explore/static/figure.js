@@ -1,7 +1,7 @@
 // The figure: states, characters, running perplexity and surprisal above one another, a column a character. Plotly
 // draws the frame, when the frame changes; canvases over it have all that changes with a keystroke.
 
-import { find, make, place } from "../../../browser/static/dom.js";
+import { find, make, setPixels } from "../../../browser/static/dom.js";
 import { columnAt, Heat, rowAt } from "../../../browser/static/heat.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 import { drawLines } from "./lines.js";
@@ -92,14 +92,14 @@ export class Figure {
     const top = { states: title, strip, perplexity: strip + line + 3 + below };
     this.box = { width, height, inner: width - left - RIGHT_PX, top, heat, lines };
     this.root.style.height = `${height}px`;
-    place(this.heat.canvas, { left, top: top.states });
-    place(this.heat.strip, { left, top: top.strip });
-    place(this.lines, { left, top: top.perplexity });
+    setPixels(this.heat.canvas, { left, top: top.states });
+    setPixels(this.heat.strip, { left, top: top.strip });
+    setPixels(this.lines, { left, top: top.perplexity });
     for (const mark of Object.values(this.marks))
-      place(mark, { top: title, height: top.perplexity + lines - title });
+      setPixels(mark, { top: title, height: top.perplexity + lines - title });
     const heads = [0, top.perplexity - below];
     this.titles.forEach((head, i) => {
-      place(head, { top: heads[i] });
+      setPixels(head, { top: heads[i] });
     });
     this.frameKey = "";
   }
@@ -128,7 +128,7 @@ export class Figure {
     this.view = view;
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
-    this.heat.letters(list, store, view, theme, font);
+    this.heat.drawLetters(list, store, view, theme, font);
     const { order, quantity, layer } = store.head;
     const frameKey = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
       " ",
@@ -177,7 +177,7 @@ export class Figure {
       const unit = store.unitAt(row);
       const name = this.size.left === this.size.names && names.get(unit);
       const mark = make("span", name ? "rv-name" : "", name || String(unit));
-      place(mark, {
+      setPixels(mark, {
         width: this.size.left - 6,
         top: box.top.states + (row - from + 0.5) * tall,
         "font-size": Math.min(this.size.number, tall),
@@ -194,7 +194,7 @@ export class Figure {
     element.hidden = t === null || !view || t < view.first || t >= view.last;
     if (element.hidden || t === null || !view || !box) return;
     const room = box.inner / view.columns;
-    place(element, { left: this.size.left + (t - view.first) * room, width: Math.max(2, room) });
+    setPixels(element, { left: this.size.left + (t - view.first) * room, width: Math.max(2, room) });
   }
 
   /** The rows of the heat map that are shown. @param {Store} store */
@@ -219,7 +219,7 @@ export class Figure {
     this.rowMark.dataset.unit = store.named.some((entry) => entry.unit === unit) ? "" : String(unit);
     const height = Math.max(4, box.heat / count);
     const top = box.top.states + ((row + 0.5) * box.heat) / count - height / 2;
-    place(this.rowMark, { left: this.size.left, width: box.inner, top, height });
+    setPixels(this.rowMark, { left: this.size.left, width: box.inner, top, height });
   }
 
   /**

@@ -83,7 +83,7 @@ export class Store {
     this.hasCounts = Boolean(arrays.ngram);
     if (arrays.ngram) this.ngramRunning.put(heldRows, arrays.ngram);
     if (arrays.memoryless) this.memorylessRunning.put(heldRows, arrays.memoryless);
-    if (arrays.unit) this.unitLevels.put(header.unitFrom, arrays.unit);
+    if (arrays.unit) this.unitLevels.put(header.heldUnitRows, arrays.unit);
     this.head = header;
     this.length = header.length;
     this.revision = header.revision;

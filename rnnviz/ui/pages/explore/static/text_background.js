@@ -4,7 +4,7 @@
 // characters are measured, and unmoved ones not again. So a key costs the same in a long text as in a short one.
 
 import { countLeading, toUtf16Index } from "../../../browser/static/characters.js";
-import { place } from "../../../browser/static/dom.js";
+import { setPixels } from "../../../browser/static/dom.js";
 import { fit } from "../../../browser/static/heat.js";
 
 /** @import { Store } from "./store.js" */
@@ -217,7 +217,7 @@ export class TextBackground {
       mark.hidden = !box || y < -2 || y > this.height - 8;
       if (!box || mark.hidden) continue;
       mark.style.transform = `translate(${box[0]}px, ${y}px)`;
-      place(mark, { width: Math.max(3, box[2] - box[0]), height: box[3] - box[1] });
+      setPixels(mark, { width: Math.max(3, box[2] - box[0]), height: box[3] - box[1] });
     }
   }
 
@@ -268,7 +268,7 @@ export function makeColourOf(store, palettes, by) {
     const level = (/** @type {number} */ bits) => Math.round(half * (1 + bits / store.fixed.reasonFull));
     return (t) => palettes.reason[Math.max(0, Math.min(last, level(store.occlusionBits(t) ?? NaN)))] ?? "";
   }
-  // Near the middle a value is near 0. A colour as faint as that would only make the page look grey.
+  // A scale has the page's background at 0. Within 4 levels of it, of 127, a colour could not be seen: none is painted.
   if (by === "unit" && unit !== null)
     return (t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
   return (t) => surprisal[Math.min(last, Math.round(nll[t] * step))];

@@ -69,7 +69,7 @@ export interface Answer extends Header {
   start: number;
   stop: number;
   heldColumns: [number, number]; // the window's first held column, and the one after the last
-  unitFrom: number;
+  heldUnitRows: number;
   quantity: string;
   layer: number;
   order: string;

@@ -15,13 +15,13 @@ export class Room {
   live = null;
   trouble = "";
   pollFailed = false; // whether the last poll failed
-  sheet = false; // whether the address and the QR code are shown large
+  addressShown = false; // whether the address and the QR code are shown large
   /** @type {(() => void) | null} goes on to the next letter, if there is one */
   nextLetter = null;
   /** @type {RoomWish} the wish for the next ask */
-  pending = {};
+  pendingWish = {};
   /** @type {RoomWish} the wish in the ask in flight */
-  inFlight = {};
+  wishInFlight = {};
   /** @type {ReturnType<typeof makePhrase> | undefined} */
   phrase;
   following = new AbortController();
@@ -55,26 +55,26 @@ export class Room {
   // ---- the server -----------------------------------------------------------------------------------
 
   takePending() {
-    this.inFlight = { ...this.inFlight, ...this.pending };
-    this.pending = {};
-    return Object.keys(this.inFlight).length ? this.inFlight : undefined;
+    this.wishInFlight = { ...this.wishInFlight, ...this.pendingWish };
+    this.pendingWish = {};
+    return Object.keys(this.wishInFlight).length ? this.wishInFlight : undefined;
   }
 
   /** @param {RoomWish} change */
   ask(change) {
-    this.pending = { ...this.pending, ...change };
+    this.pendingWish = { ...this.pendingWish, ...change };
     this.start();
   }
 
   /** Take the room's part of an answer. @param {RoomAnswer} answer @param {Words} words */
   takeAnswer(answer, words) {
     const before = this.door;
-    this.inFlight = {};
+    this.wishInFlight = {};
     this.door = answer.door;
     this.trouble = answer.trouble ?? "";
     this.phrase = makePhrase(words);
     if (!before !== !this.door) this.follow();
-    if (!this.door && !this.trouble) this.sheet = false;
+    if (!this.door && !this.trouble) this.addressShown = false;
     this.panel.show();
   }
 
@@ -130,23 +130,23 @@ export class Room {
 
   /** The action of the button "Ask the room": open the room, or show and hide its address. */
   press() {
-    this.sheet = !this.sheet || !this.door;
+    this.addressShown = !this.addressShown || !this.door;
     if (!this.door) this.ask({ open: true });
     this.panel.show();
   }
 
   closeRoom() {
-    this.sheet = false;
+    this.addressShown = false;
     this.ask({ open: false });
     this.sendRoom(null);
   }
 
   /** Hide the address and the QR code; returns whether they were shown. */
   hide() {
-    const { sheet } = this;
-    this.sheet = false;
-    if (sheet) this.panel.show();
-    return sheet;
+    const { addressShown } = this;
+    this.addressShown = false;
+    if (addressShown) this.panel.show();
+    return addressShown;
   }
 
   /** Reveal the answers, if there are any to reveal; returns whether it did anything. */
