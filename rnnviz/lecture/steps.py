@@ -64,8 +64,8 @@ class Letter:
 
     key           names the question: a step that comes back to it keeps its answers
     draw_answers  called outside the session with the counts of each option, by the keys of all revealed
-                  questions; returns the "picture" of the answers, and in "ask" the controls that Space sets
-                  next
+                  questions; returns the "picture" of the answers, and in "changes" the controls that Space
+                  sets next
     """
 
     key: str

@@ -146,7 +146,6 @@ def page_words() -> dict[str, str]:
         "step.link": "",
         "waiting": _("The page is still reading: the network, or the text."),
         "page.network": _("Network"),
-        "page.language": _("中文"),
         "page.documentation": _("What is this?"),
         "page.own": _("A file of yours …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),

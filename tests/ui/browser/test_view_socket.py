@@ -74,8 +74,8 @@ def test_key_is_answered_by_one_small_message(live: ViewSocket) -> None:
             message = socket.receive_bytes()
             assert len(message) < 2000
             header, arrays = unpack(message)
-            assert (header["seq"], header["known"]) == (n, len(text) - 1)
-            costs = np.concatenate([costs[: header["known"]], arrays["nll"]])
+            assert (header["seq"], header["heldRows"]) == (n, len(text) - 1)
+            costs = np.concatenate([costs[: header["heldRows"]], arrays["nll"]])
         assert is_left_to_page(socket, "[")  # no other message came before this one's answer
     np.testing.assert_allclose(costs, rnnviz.trace(GRU, TEXT + "Is it?").nll, rtol=1e-5)
 
