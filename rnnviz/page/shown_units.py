@@ -64,7 +64,8 @@ def unit_order(
     """The unit of each row, (H,).
 
     kind  "steady": the units of `first`, then the STEADY_UNITS that change least often, then all
-          others. The quantity "cell" has an order of cell states; every other quantity uses that of hidden states.
+          others. The quantity "cell" has an order of cell states; every other quantity uses that of hidden
+          states.
           "alike": similar units side by side
     """
     # A gate follows its state's rows, so that a unit keeps its row while a reader turns from one to the

@@ -56,8 +56,8 @@ def pack_text(text: str) -> str:
 def unpack_text(value: str) -> str:
     """The text of an address's value, which is packed or, typed by hand, plain.
 
-    Decompression stops after MAX_ADDRESS_TEXT_BYTES bytes, so a small value can't fill the memory. Raises TextError
-    for a damaged packed text, and for more than MAX_ADDRESS_TEXT_CHARS characters.
+    Decompression stops after MAX_ADDRESS_TEXT_BYTES bytes, so a small value can't fill the memory. Raises
+    TextError for a damaged packed text, and for more than MAX_ADDRESS_TEXT_CHARS characters.
 
     >>> unpack_text("eJzLTUzOyMxLBQALUwLW"), unpack_text("Hello")
     ('machine', 'Hello')

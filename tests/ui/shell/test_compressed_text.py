@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
-from rnnviz.ui.shell.address import MAX_PACKED_CHARS, MAX_ADDRESS_TEXT_CHARS, pack_text, unpack_text
+from rnnviz.ui.shell.address import MAX_ADDRESS_TEXT_CHARS, MAX_PACKED_CHARS, pack_text, unpack_text
 from tests.support.apptest import url_letters
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
