@@ -184,6 +184,7 @@ def step(
     """
     controls = dict(widgets)
     if isinstance(ask, Question):
+        # More options than any question has: question.js has letters for six.
         controls[PICK] = Control(whole(OPEN, 9), OPEN)
 
     def keep(make: Callable[..., StepPicture]) -> Callable[..., StepPicture]:

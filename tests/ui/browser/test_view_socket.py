@@ -185,7 +185,7 @@ def test_long_asks_of_a_view_take_one_thread(live: ViewSocket, monkeypatch: pyte
     monkeypatch.setattr(live, "answer", answer_slowly)
 
     async def ask_three_times() -> None:
-        await asyncio.gather(*(view_socket._answer_text(live.token, "{}") for _ in range(3)))
+        await asyncio.gather(*(view_socket._answer_json(live.token, "{}") for _ in range(3)))
 
     asyncio.run(ask_three_times())
     assert moments == ["begin", "end"] * 3

@@ -118,7 +118,7 @@ def _choose_model(ask: LiveAsk, session: LiveSession) -> None:
 
 
 def _glance(context: ModelContext, text: str) -> dict[str, object]:
-    """The search for a model that reads the text better: its state, once done the fields of `Suggestion`."""
+    """The search for a model that reads the text better: its state; once done, the fields of `Suggestion`."""
     job = model_suggestion.glance(context.info, text)
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
