@@ -26,7 +26,7 @@ SENT_DIGITS = 5
 
 
 def plain(value: Any) -> Any:
-    """A value in JSON's types: numbers rounded to DIGITS significant digits, None for NaN and infinities.
+    """A value in JSON's types: numbers rounded to SENT_DIGITS digits, None for NaN and infinities.
 
     >>> plain(np.array([[1.0, np.nan]]))
     [[1.0, None]]

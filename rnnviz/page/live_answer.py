@@ -25,7 +25,7 @@ from rnnviz.arrays import Array, Arrays
 from rnnviz.figures import live
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page import shown_units
-from rnnviz.scoring.sampling import PLAIN, Shape, sampling_distribution
+from rnnviz.scoring.sampling import PLAIN, SamplingSettings, sampling_distribution
 from rnnviz.scoring.text_reader import TextRead
 from rnnviz.scoring.trace import Trace
 
@@ -142,7 +142,7 @@ def content(
     arrays["entropy"] = trace.entropy[start : stop + 1][sent].astype("<f4")
 
     # Whole windows, while they are shown: a change of a slider changes every row.
-    if predictions.shape != PLAIN:
+    if predictions.settings != PLAIN:
         arrays["reshaped"] = predictions.reshaped(read, start, stop)
     if read.memoryless is not None:
         arrays["beside"] = predictions.memoryless(read, start, stop)
@@ -225,10 +225,10 @@ class WindowPredictions:
         self._listed = RowCache(listed_rows)
         self.reshape(PLAIN)
 
-    def reshape(self, shape: Shape) -> None:
-        """Reshape predictions by `shape` from now on."""
-        self.shape = shape
-        self._reshaped, self._memoryless = RowCache(shaped_rows(shape)), RowCache(shaped_rows(shape))
+    def reshape(self, settings: SamplingSettings) -> None:
+        """Reshape predictions by `settings` from now on."""
+        self.settings = settings
+        self._reshaped, self._memoryless = RowCache(shaped_rows(settings)), RowCache(shaped_rows(settings))
 
     def listed(self, read: TextRead, start: int, stop: int) -> Rows:
         """The rows of `listed_rows` after start .. stop characters."""
@@ -252,7 +252,7 @@ def listed_rows(trace: Trace, start: int, stop: int) -> Rows:
     return trace.top_at(start, stop, live.LISTED_NEXT)
 
 
-def shaped_rows(shape: Shape) -> ComputeRows[tuple[Trace, Trace]]:
+def shaped_rows(settings: SamplingSettings) -> ComputeRows[tuple[Trace, Trace]]:
     """Predictions reshaped by temperature, top-k and top-p: one float32 array, (n, live.LISTED_NEXT + 2).
 
     A row has the probabilities of the symbols of `listed_rows`, then the probability of the actual character
@@ -262,7 +262,7 @@ def shaped_rows(shape: Shape) -> ComputeRows[tuple[Trace, Trace]]:
 
     def compute(traces: tuple[Trace, Trace], start: int, stop: int) -> Rows:
         predicting, listing = traces
-        P = sampling_distribution(predicting.log_probs_at(start, stop), **asdict(shape))  # (n, V)
+        P = sampling_distribution(predicting.log_probs_at(start, stop), **asdict(settings))  # (n, V)
         listed = np.take_along_axis(P, listed_rows(listing, start, stop)[0], axis=1)
         actual = np.zeros(len(P))
         ids = listing.ids[start:stop]  # one fewer than predictions at the text's end

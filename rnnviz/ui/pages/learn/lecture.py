@@ -87,7 +87,8 @@ class Lecture:
     ) -> bytes:
         """The answer to an ask, None for a first drawing: JSON in UTF-8, with the entries of `static`.
 
-        `describe` makes an error's sentence, which the answer has; the values then stay as they were.
+        For a RnnvizError the answer has its sentence, made by `describe`, and the values stay as they were;
+        the step that was gone to stays.
         """
         # The step comes first: the values that the ask sets are of the step that it goes to.
         fields = ask_json if isinstance(ask_json, Mapping) else {}
