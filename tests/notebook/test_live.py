@@ -66,7 +66,9 @@ def test_places_have_separate_answers() -> None:
     for n in range(20):
         hearer.ask(client=f"c{n}", fresh=True)
     assert len(hearer.widget._sessions) <= 8
-    assert hearer.ask(client="a", text="one two", base=2)[0]["heldRows"] == 0  # long forgotten: all of it again
+    assert (
+        hearer.ask(client="a", text="one two", base=2)[0]["heldRows"] == 0
+    )  # long forgotten: all of it again
 
 
 def test_python_reads_and_writes_the_text() -> None:
