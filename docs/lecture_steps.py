@@ -17,7 +17,7 @@ def plan() -> Iterator[str]:
     yield ""
     yield "Made from the steps themselves by `python docs/lecture_steps.py > docs/lecture-steps.md`."
     for scene in scenes():
-        minutes = sum(step.minutes for step in scene.stops)
+        minutes = sum(step.minutes for step in scene.main_steps)
         yield ""
         yield f"## {scene.number} {scene.title}"
         yield ""
@@ -40,8 +40,8 @@ def plan() -> Iterator[str]:
 
 def _row(scene: Scene, step: Step) -> str:
     minutes = "appendix" if step.appendix else f"{step.minutes:g}" if step.minutes else ""
-    asks = step.question.text if step.question else str(step.ask)
-    words = [line.replace("|", r"\|") for line in (step.say, asks)]
+    prompt = step.question.text if step.question else str(step.prompt)
+    words = [line.replace("|", r"\|") for line in (step.say, prompt)]
     return f"| `{step.name}` {step.title} | {minutes} | {words[0]} | {words[1]} |"
 
 

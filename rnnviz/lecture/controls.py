@@ -2,8 +2,8 @@
 
     Control(whole(1, 10), 3)      or, with its widget,      slider(1, 10, 1, 3, N_("n"))
 
-Invalid values from outside are ignored. A state is a dict of the controls' values by name; None stands for
-the control's default.
+Invalid values from outside are ignored. The lecturer's chosen values are a dict by the controls' names; None
+stands for a control's default.
 """
 
 import math
@@ -14,8 +14,9 @@ from typing import Any
 
 from rnnviz.i18n import N_, _
 
-State = dict[str, Any]
-ControlRequest = Mapping[str, Any]
+ControlValues = dict[str, Any]
+"""The controls' values by name."""
+
 Valid = Callable[[object], Any]
 """Validates a value from outside, and returns it in the scene's type; None if invalid."""
 
@@ -56,19 +57,22 @@ class Control:
 Controls = Mapping[str, Control]
 
 
-def with_defaults(controls: Controls, state: State) -> State:
-    """The state with defaults in place of None, as a scene uses it."""
-    return {name: control.resolve(state[name]) for name, control in controls.items()}
+def with_defaults(controls: Controls, chosen_values: ControlValues) -> ControlValues:
+    """The values that a scene uses: the lecturer's, with defaults in place of None."""
+    return {name: control.resolve(chosen_values[name]) for name, control in controls.items()}
 
 
-def apply_request(controls: Controls, state: State, ask: ControlRequest) -> State:
-    """The state after the valid part of `ask`."""
-    state = dict(state)
+def apply_changes(
+    controls: Controls, chosen_values: ControlValues, changes: Mapping[str, Any]
+) -> ControlValues:
+    """The chosen values after the valid ones of `changes`."""
+    chosen_values = dict(chosen_values)
     for name, control in controls.items():
-        value = control.valid(ask.get(name))
-        if value is not None and value != control.resolve(state[name]):
-            state |= {name: value, **dict.fromkeys(control.resets)}
-    return state
+        value = control.valid(changes.get(name))
+        # A value set to what it is resets no other control: browsers repeat asks.
+        if value is not None and value != control.resolve(chosen_values[name]):
+            chosen_values |= {name: value, **dict.fromkeys(control.resets)}
+    return chosen_values
 
 
 def whole(low: int, high: int) -> Valid:

@@ -25,10 +25,10 @@ SENT_DIGITS = 5
 """Significant digits of each number sent to the browser."""
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value in JSON's types: numbers rounded to SENT_DIGITS digits, None for NaN and infinities.
 
-    >>> plain(np.array([[1.0, np.nan]]))
+    >>> json_value(np.array([[1.0, np.nan]]))
     [[1.0, None]]
     """
     if isinstance(value, np.ndarray | np.generic):
@@ -36,15 +36,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.{SENT_DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, Mapping) and "kind" not in value:  # `node` has made nodes plain already
-        return {str(name): plain(item) for name, item in value.items()}
+        return [json_value(item) for item in value]
+    if isinstance(value, Mapping) and "kind" not in value:  # `node` has converted its entries already
+        return {str(name): json_value(item) for name, item in value.items()}
     return value
 
 
 def node(kind: str, **entries: Any) -> Node:
     """A part of a picture, without entries that are None."""
-    return {"kind": kind, **{name: plain(value) for name, value in entries.items() if value is not None}}
+    return {"kind": kind, **{name: json_value(value) for name, value in entries.items() if value is not None}}
 
 
 def row(*parts: Node, sizes: Sequence[float] | None = None) -> Node:
@@ -319,7 +319,7 @@ def button(words: str, ask: Mapping[str, Any], look: str = "", step: str | None 
 
 
 def room(key: str, without: Node, prompt: Node) -> Node:
-    """The answers of a room's phones to question `key` (steps.py, Letter).
+    """The answers of a room's phones to question `key` (steps.py, LetterQuestion).
 
     Shows `prompt` until the answers are revealed, then the picture from the question's `draw_answers`;
     without an open room, `without`.

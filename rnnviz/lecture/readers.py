@@ -25,7 +25,7 @@ SHIPPED = {
 }
 
 
-def spoken(texts: Mapping[str, T]) -> T:
+def in_language(texts: Mapping[str, T]) -> T:
     """The entry of `texts` for the session's language, or the default language."""
     return texts.get(language(), texts[DEFAULT])
 
@@ -33,14 +33,14 @@ def spoken(texts: Mapping[str, T]) -> T:
 def kinds() -> dict[str, str]:
     """The kinds of models that read the session's language, with their names."""
     names = {"mlp": "MLP", "rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "6gram": _("6-gram")}
-    return {kind: names[kind] for kind in spoken(SHIPPED)[1]}
+    return {kind: names[kind] for kind in in_language(SHIPPED)[1]}
 
 
 def reader(kind: str) -> Any:
     """The model of a kind that reads the session's language; without such a kind, that language's first
     model.
     """
-    name, available = spoken(SHIPPED)
+    name, available = in_language(SHIPPED)
     return load(f"{name}-{kind if kind in available else available[0]}")
 
 

@@ -9,7 +9,7 @@ from rnnviz.lecture.controls import line_of_text, slider
 from rnnviz.lecture.number_format import fixed, in_full, rough
 from rnnviz.lecture.prediction import chances, likeliest, nats, trace
 from rnnviz.lecture.primitives import bars, cells, column, graph, line, plot, row, strip, tex, text
-from rnnviz.lecture.readers import kinds, reader, spoken
+from rnnviz.lecture.readers import in_language, kinds, reader
 from rnnviz.lecture.steps import StepPicture, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text.characters import normalise, visible
@@ -54,7 +54,7 @@ def _size(n: int) -> str:
         "An n-gram model needs a number for every sequence of n characters: |V| to the power of n. "
         "A book fills few of them, and what was not counted, the table cannot predict."
     ),
-    ask=N_("How large is the table for two characters? And for six?"),
+    prompt=N_("How large is the table for two characters? And for six?"),
     covers=(1,),
     minutes=2,
     n=slider(1, 6, 1, 5, "n", stands="n"),
@@ -106,9 +106,9 @@ def book(n: int) -> StepPicture:
         "Strong colours are surprises. Framed: the table never counted the characters before, so it looks at "
         "fewer."
     ),
-    ask=N_("Does a longer n help the table any further?"),
+    prompt=N_("Does a longer n help the table any further?"),
     minutes=2,
-    sentence=line_of_text(46, lambda: spoken(_SENTENCES), N_("Text")),
+    sentence=line_of_text(46, lambda: in_language(_SENTENCES), N_("Text")),
     n=slider(1, 6, 1, 5, "n"),
 )
 def memory(sentence: str, n: int) -> StepPicture:
@@ -123,7 +123,7 @@ def memory(sentence: str, n: int) -> StepPicture:
     new = [t for t, different in enumerate(before) if len(different) and not counted.occurs(different)]
     # show
     held_out = {kind: reader(kind).card["held_out"]["bits_per_character"] for kind in networks}
-    held_out["6gram"] = spoken(HELD_OUT)[n - 1]
+    held_out["6gram"] = in_language(HELD_OUT)[n - 1]
     names = kinds() | {"6gram": _("{n}-gram").format(n=n)}
     legend = _(
         "the stronger the colour, the more bits (−log₂ P); framed: {count} of {all} contexts were"
@@ -163,10 +163,10 @@ def memory(sentence: str, n: int) -> StepPicture:
     N_("One h for the whole past"),
     rf"{_ALL} \approx \s{{P}}(\s{{x_t}} \mid \s{{h_t-1}}),\qquad {_RULE}",
     say=N_("A rule f makes the new state from the one before and the new character. It may be any function."),
-    ask=N_("What must h keep so that nothing is lost?"),
+    prompt=N_("What must h keep so that nothing is lost?"),
     covers=(2,),
     minutes=1.5,
-    first=line_of_text(22, lambda: spoken(_FIRST), N_("Text"), least=2),
+    first=line_of_text(22, lambda: in_language(_FIRST), N_("Text"), least=2),
     t=slider(2, 22, 1, 10, "t", stands="x_t"),
 )
 def state(first: str, t: int) -> StepPicture:
@@ -204,11 +204,11 @@ def state(first: str, t: int) -> StepPicture:
         "An f that stores everything is exact, but costs too much. A network always stores the same number "
         "of values, and forgets."
     ),
-    ask=N_("From which character on can the last-character rule no longer tell the texts apart?"),
+    prompt=N_("From which character on can the last-character rule no longer tell the texts apart?"),
     covers=(2, 3),
     minutes=2,
-    first=line_of_text(22, lambda: spoken(_FIRST), N_("Text"), least=2),
-    second=line_of_text(22, lambda: spoken(_SECOND), N_("Another"), least=2),
+    first=line_of_text(22, lambda: in_language(_FIRST), N_("Text"), least=2),
+    second=line_of_text(22, lambda: in_language(_SECOND), N_("Another"), least=2),
     t=slider(2, 22, 1, 10, "t"),
 )
 def any(first: str, second: str, t: int) -> StepPicture:
@@ -263,5 +263,7 @@ def any(first: str, second: str, t: int) -> StepPicture:
         "A powerful enough f stores everything: ≈ becomes =, but {size} numbers are computed and stored. "
         "Of the difference, the last character keeps {last}, and the {network} keeps {kept}."
     )
-    last, formula = (f"{rough(100 * share_left[rule][t - 1])} %" for rule in ("last", "network"))
-    return picture, notice.format(size=in_full(numbers["everything"]), last=last, network=name, kept=formula)
+    last_share, network_share = (f"{rough(100 * share_left[rule][t - 1])} %" for rule in ("last", "network"))
+    return picture, notice.format(
+        size=in_full(numbers["everything"]), last=last_share, network=name, kept=network_share
+    )

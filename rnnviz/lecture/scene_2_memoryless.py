@@ -24,7 +24,7 @@ TITLE = N_("Without a hidden state")
         "Without a state the network sees the last character only. "
         "The hidden layer stands between input and output; it is no memory."
     ),
-    ask=Question(
+    prompt=Question(
         N_(
             "Two texts end in the same character. Which network predicts the same after both: the "
             "MLP, which has no state, or the RNN, which has one?"
@@ -72,7 +72,7 @@ def prediction(left: str, right: str) -> StepPicture:
     N_("A minibatch, number by number"),
     r"\s{H} = \s{phi}(\s{X}\s{W_xh} + \s{b_h})",
     say=N_("Each row is one pair. The bias is one row and is added to every row: broadcasting."),
-    ask=N_("Which shapes do X, W and H have?"),
+    prompt=N_("Which shapes do X, W and H have?"),
     covers=(6, 7),
     minutes=1.5,
     pairs=again(0, N_("Draw other pairs")),
@@ -110,7 +110,7 @@ def hidden(pairs: int) -> StepPicture:
     N_("From the layer to probabilities"),
     r"\s{O} = \s{H}\s{W_hq} + \s{b_q},\qquad \s{softmax}(\s{O})",
     say=N_("Another product gives a score for each symbol; softmax makes the scores probabilities."),
-    ask=N_("Which row pays most? Read it from the framed cells."),
+    prompt=N_("Which row pays most? Read it from the framed cells."),
     covers=(7,),
     minutes=1.5,
     pairs=again(0, N_("Draw other pairs")),

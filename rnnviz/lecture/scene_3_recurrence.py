@@ -68,7 +68,7 @@ def ending(
     N_("With a state they differ"),
     r"\s{h_t.state} = \s{f}(\s{x_t}, \s{h_t-1})",
     say=N_("The same ending, two predictions: the past arrives through the state."),
-    ask=N_("Change the first letter. Does the prediction still notice?"),
+    prompt=N_("Change the first letter. Does the prediction still notice?"),
     covers=(5,),
     minutes=1,
     left=line_of_text(30, ENDINGS[0], N_("One text")),
@@ -102,7 +102,7 @@ def differ(left: str, right: str, cell: str) -> StepPicture:
     say=N_(
         "The state of the step before, times W_hh, is added. Recurrent: the definition uses its own result."
     ),
-    ask=N_("Which row of W_xh does the letter pick? What would remain if W_hh were zero?"),
+    prompt=N_("Which row of W_xh does the letter pick? What would remain if W_hh were zero?"),
     covers=(8, 9, 10),
     minutes=2.5,
     t=slider(1, 6, 1, 1, N_("time step t"), stands="t"),
@@ -185,7 +185,7 @@ def first(t: int, seed: int) -> StepPicture:
     N_("Parameters do not grow"),
     BOTH,
     say=N_("Count the weights once: they serve any number of steps."),
-    ask=Question(
+    prompt=Question(
         N_(
             "The text gets longer: ten times as many time steps. "
             "How many parameters does the network have then?"
@@ -234,7 +234,7 @@ def parameters(steps: int) -> StepPicture:
     N_("Hidden layer and hidden state"),
     BOTH,
     say=N_("The layer is hidden from view; the state is an input of the step."),
-    ask=N_("Move t: what changes? Which of the two does a network without recurrence have?"),
+    prompt=N_("Move t: what changes? Which of the two does a network without recurrence have?"),
     covers=(4,),
     minutes=1,
     at=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
@@ -290,7 +290,7 @@ def _named(latex: str, part: Node, colour: str) -> Node:
     N_("Three steps side by side"),
     BOTH,
     say=N_("Each step: concatenate input and state, then one fully connected layer."),
-    ask=N_("Where does the state of a step go to? Name both places."),
+    prompt=N_("Where does the state of a step go to? Name both places."),
     covers=(12,),
     minutes=1.5,
     middle=slider(2, 5, 1, 3, N_("time step t"), stands="t"),
@@ -344,7 +344,7 @@ def adjacent(middle: int) -> StepPicture:
     say=N_(
         "n places of a text are read side by side. Rows share the weights and never see each other's states."
     ),
-    ask=N_("What would go wrong if the rows were swapped between two steps?"),
+    prompt=N_("What would go wrong if the rows were swapped between two steps?"),
     covers=(8, 16, 19),
     n=slider(1, 5, 1, 3, N_("rows n")),
     at=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
@@ -387,7 +387,7 @@ def minibatch(n: int, at: int) -> StepPicture:
     r"\s{h_tj} = \s{phi}\bigl((\s{X_t}\s{W_xh})_{\s{j}} "
     r"+ \textstyle\sum_{\s{i}} \s{h_t-1i}\,\s{w_ij} + \s{b_j}\bigr)",
     say=N_("Input, state and bias add up, tanh bends the sum. Click another character."),
-    ask=N_("Which part is largest here?"),
+    prompt=N_("Which part is largest here?"),
     covers=(9,),
     appendix=True,
     line=line_of_text(24, "the Time Traveller", N_("Text"), resets=("read",)),

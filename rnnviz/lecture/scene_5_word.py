@@ -81,7 +81,7 @@ def _distribution(p: Doubles, label: str) -> Node:
     N_("Labels are inputs, shifted"),
     STATE,
     say=N_("The network reads machin and should say achine."),
-    ask=N_("What is the label of the third step?"),
+    prompt=N_("What is the label of the third step?"),
     covers=(15, 16),
     minutes=1,
 )
@@ -101,7 +101,7 @@ def labels() -> StepPicture:
     N_("A loss at every step"),
     OUTPUT + r",\quad \s{l_t} = -\log\,\s{softmax}(\s{O_t})_{\s{x_t+1}}",
     say=N_("A column is a distribution; the framed cell is the label's, its −log is the loss."),
-    ask=N_("Which step is surprised most?"),
+    prompt=N_("Which step is surprised most?"),
     covers=(17,),
     minutes=1,
     seed=_WEIGHTS,
@@ -141,7 +141,7 @@ def _letters(value: object) -> str | None:
     N_("What output 3 rests on"),
     r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1}) = \s{softmax}(\s{O_t})",
     say=N_("Output 3 depends on m, a and c; its loss on the label h too."),
-    ask=N_("Before I change this letter: will output 3 change?"),
+    prompt=N_("Before I change this letter: will output 3 change?"),
     covers=(18,),
     minutes=1,
     seed=_WEIGHTS,
@@ -204,7 +204,7 @@ def book() -> str:
     N_("Why characters"),
     OUTPUT,
     say=N_("Few symbols, and every word can be written, at the price of more time steps."),
-    ask=N_("Where would words be the better choice?"),
+    prompt=N_("Where would words be the better choice?"),
     covers=(15, 16),
 )
 def why() -> StepPicture:
@@ -250,7 +250,7 @@ def descended(net: SmallRNN, forward: Unrolled) -> SmallRNN:
     say=N_(
         "Press Train. Watch the framed cells and the perplexity. Then it writes: it knows this word alone."
     ),
-    ask=N_("Where will the perplexity end? And where does it begin?"),
+    prompt=N_("Where will the perplexity end? And where does it begin?"),
     covers=(27,),
     minutes=2,
     word=line_of_text(12, WORD, N_("word"), least=2, resets=("at",)),

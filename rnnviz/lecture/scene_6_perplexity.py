@@ -37,8 +37,8 @@ from rnnviz.lecture.primitives import (
     tex,
     text,
 )
-from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken, unread
-from rnnviz.lecture.steps import Letter, Question, StepPicture, step
+from rnnviz.lecture.readers import in_language, kinds, load, reader, recorded, unread
+from rnnviz.lecture.steps import LetterQuestion, Question, StepPicture, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.totals import costs
 from rnnviz.text.characters import visible
@@ -62,7 +62,7 @@ SHORT = {
 _CHANCE = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})"
 _OVER = r"_{\s{t}=1}^{\s{T}}"
 _MEAN = rf"\exp\Bigl(-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log {_CHANCE}\Bigr)"
-_KIND = choice(kinds, lambda: spoken({"en": "lstm", "zh": "gru"}), N_("model"))
+_KIND = choice(kinds, lambda: in_language({"en": "lstm", "zh": "gru"}), N_("model"))
 
 
 def _printable(ending: str) -> str:
@@ -74,18 +74,18 @@ def _printable(ending: str) -> str:
     N_("It is raining"),
     lambda: (
         r"\exp\Bigl(-\tfrac{1}{\s{T} - \s{m}}\textstyle\sum_{\s{t}=\s{m}+1}^{\s{T}} "
-        rf"\log {_CHANCE}\Bigr),\quad \s{{m}} = {len(spoken(RAINING))}"
+        rf"\log {_CHANCE}\Bigr),\quad \s{{m}} = {len(in_language(RAINING))}"
     ),
     say=N_("Three endings, three models: sense, spelling, nothing. Let someone type an ending."),
-    ask=N_("Which of the three costs least? Which letter costs most?"),
+    prompt=N_("Which of the three costs least? Which letter costs most?"),
     covers=(20, 26),
     minutes=1.5,
     kind=_KIND,
     ending=line_of_text(24, "", N_("another ending"), least=0),
 )
 def rain(kind: str, ending: str) -> StepPicture:
-    model, begin = reader(kind), spoken(RAINING)
-    endings = [*spoken(ENDINGS), ending] if ending else spoken(ENDINGS)
+    model, begin = reader(kind), in_language(RAINING)
+    endings = [*in_language(ENDINGS), ending] if ending else in_language(ENDINGS)
     # The beginning is read, but the ending alone counts.
     nll = [nats(model, begin + word)[len(begin) :] for word in endings]
     perplexity = [np.exp(cost.mean()) for cost in nll]
@@ -131,7 +131,7 @@ def rain(kind: str, ending: str) -> StepPicture:
     N_("Two books"),
     rf"\s{{P}}(\s{{x_1}}, \ldots, \s{{x_T}}) = \textstyle\prod{_OVER} {_CHANCE}",
     say=N_("The shorter text is the likelier one, even where it is read badly. A mean is missing."),
-    ask=Question(
+    prompt=Question(
         N_("The same kind of text, twice as long. Which number changes a lot?"),
         [N_("likelihood and perplexity"), N_("only the likelihood"), N_("only the perplexity")],
         right=1,
@@ -177,11 +177,11 @@ def books(war: int, prince: int) -> StepPicture:
     N_("Bits and compression"),
     rf"-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log_2 {_CHANCE} = \log_2 (\s{{perplexity}})\ \s{{bits}}",
     say=N_("A better model needs fewer bits. A uniform guess stores without compression."),
-    ask=N_("How many bits does a character cost at perplexity 2?"),
+    prompt=N_("How many bits does a character cost at perplexity 2?"),
     covers=(22, 23, 24, 26),
     minutes=1.5,
     kind=_KIND,
-    stored=line_of_text(48, lambda: spoken(LONG)[:48], N_("text")),
+    stored=line_of_text(48, lambda: in_language(LONG)[:48], N_("text")),
 )
 def bits(kind: str, stored: str) -> StepPicture:
     # −log₂ P of each character, for each model
@@ -279,7 +279,7 @@ def perplexity_of(P: Sequence[float]) -> float:
     N_("Perplexity as a game"),
     _MEAN + rf"=\Bigl(\textstyle\prod{_OVER} \tfrac{{1}}{{{_CHANCE}}}\Bigr)^{{1/\s{{T}}}}",
     say=N_("Perplexity is the geometric mean of 1/P. Best case 1, worst case infinite, uniform |V|."),
-    ask=Question(
+    prompt=Question(
         N_("999 characters are predicted with certainty. Then comes one that the model gave probability 0:"),
         [
             N_("the perplexity is a little above 1"),
@@ -378,7 +378,7 @@ def game(case: str, p: list[float] | None) -> StepPicture:
     N_("Learnt by heart"),
     _MEAN,
     say=N_("Play. Training perplexity goes to 1 while the held-out one climbs. Report the held-out number."),
-    ask=Question(
+    prompt=Question(
         N_("After 500 passes over 10,000 characters: which perplexity says what the model is worth?"),
         [
             N_("that of the text it was trained on"),
@@ -453,14 +453,14 @@ def heart(passes: int) -> StepPicture:
     N_("Texts of any length"),
     r"\s{perplexity} = \s{P}(\s{x_1}, \ldots, \s{x_T})^{-1/\s{T}}",
     say=N_("The likelihood can only fall, the perplexity is a mean. Cut both texts."),
-    ask=N_("Can nonsense be likelier than sense? Cut until it is."),
+    prompt=N_("Can nonsense be likelier than sense? Cut until it is."),
     covers=(21, 23),
     appendix=True,
     kind=_KIND,
-    long=line_of_text(100, lambda: spoken(LONG), N_("text 1")),
-    a=slider(1, 100, 1, lambda: spoken({"en": 80, "zh": 40}), N_("cut after"), stands="T"),
-    short=line_of_text(100, lambda: spoken(SHORT), N_("text 2")),
-    b=slider(1, 100, 1, lambda: spoken({"en": 20, "zh": 8}), N_("cut after"), stands="T"),
+    long=line_of_text(100, lambda: in_language(LONG), N_("text 1")),
+    a=slider(1, 100, 1, lambda: in_language({"en": 80, "zh": 40}), N_("cut after"), stands="T"),
+    short=line_of_text(100, lambda: in_language(SHORT), N_("text 2")),
+    b=slider(1, 100, 1, lambda: in_language({"en": 20, "zh": 8}), N_("cut after"), stands="T"),
 )
 def length(kind: str, long: str, a: int, short: str, b: int) -> StepPicture:
     model = reader(kind)
@@ -546,7 +546,7 @@ def pays(kind: str, sentence: int) -> Doubles:
     return np.asarray(-np.log2(P[range(len(P)), [ALPHABET.index(c) for c in SENTENCES[sentence][1]]]))
 
 
-def shannon_asks(sentence: int, history: str) -> Letter | None:
+def shannon_asks(sentence: int, history: str) -> LetterQuestion | None:
     """The next letter's question for the room; None at the end of the sentence."""
     context, hidden = SENTENCES[sentence]
     at = len(played(hidden, history)[0])
@@ -554,11 +554,11 @@ def shannon_asks(sentence: int, history: str) -> Letter | None:
         return None
     text = _("Which letter comes next? “{text}_”").format(text=context + hidden[:at])
     answers = partial(_class_answers, language(), sentence, history, at)
-    return Letter(f"shannon.{sentence}.{at}", text, ALPHABET, ALPHABET.index(hidden[at]), answers)
+    return LetterQuestion(f"shannon.{sentence}.{at}", text, ALPHABET, ALPHABET.index(hidden[at]), answers)
 
 
 def _class_answers(
-    spoken: str, sentence: int, history: str, at: int, counts: Mapping[str, Sequence[int]]
+    language_code: str, sentence: int, history: str, at: int, counts: Mapping[str, Sequence[int]]
 ) -> dict[str, Any]:
     """The class's distribution of letter `at` beside the models', and the bits that each has paid so far.
 
@@ -576,7 +576,7 @@ def _class_answers(
     listed = [c for c in range(27) if c == truth[at] or current[:, c].max() > 0.04]
     first = [int(c) for c in np.argsort(-votes[at], kind="stable") if votes[at][c] > votes[at][truth[at]]]
     moves = "".join(ALPHABET[c] for c in [*first, truth[at]]) if votes[at][truth[at]] else PASS
-    with speaking(spoken):
+    with speaking(language_code):
         names = [_("the class"), *map(_, PLAYERS.values())]
         chart = matrix(
             current[:, listed],
@@ -606,7 +606,7 @@ def _class_answers(
         r"\;\le\; \s{F} \;\le\; -\sum_{\s{i_guess}} \s{q_i} \log_2 \s{q_i}"
     ),
     say=N_("Guess until it is right. Bounds appear after twenty letters."),
-    ask=N_("What is the next letter?"),
+    prompt=N_("What is the next letter?"),
     covers=(22,),
     appendix=True,
     room_question=shannon_asks,

@@ -17,9 +17,9 @@ from rnnviz.lecture.primitives import (
     column,
     graph,
     inline,
+    json_value,
     line,
     matrix,
-    plain,
     plane,
     plot,
     row,
@@ -55,7 +55,7 @@ def _quiet(words: str) -> Node:
     say=N_(
         "Go back one step at a time: the gradient of its loss, the gradient from the next step, their sum."
     ),
-    ask=N_("Which losses send a gradient to the last step? And without a state?"),
+    prompt=N_("Which losses send a gradient to the last step? And without a state?"),
     covers=(12, 13, 28),
     minutes=2.5,
     walked=slider(0, 3, 1, 0, N_("steps back")),
@@ -197,7 +197,7 @@ jacobian = lru_cache(maxsize=32)(gradients.jacobian)
     r"\tfrac{\partial \s{l_T}}{\partial \s{H_t}} = \tfrac{\partial \s{l_T}}{\partial \s{H_T}}\,"
     r"\tfrac{\partial \s{H_T}}{\partial \s{H_T-1}} \cdots \tfrac{\partial \s{H_t+1}}{\partial \s{H_t}}",
     say=N_("Compare the slopes of RNN, GRU and LSTM, near the end and far from it."),
-    ask=N_("After how many characters is nothing left of the RNN's gradient?"),
+    prompt=N_("After how many characters is nothing left of the RNN's gradient?"),
     covers=(28, 29),
     minutes=1.5,
     text=line_of_text(100, TEXT, N_("text"), least=2),
@@ -240,7 +240,7 @@ def flow(text: str) -> StepPicture:
     r"\textstyle\lim_{\s{k}\to\infty} \bigl\lVert (\s{W_hh})^{\s{k}} \bigr\rVert^{1/\s{k}} = \s{rho},"
     r"\quad \s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|",
     say=N_("Move ρ past 1. In the long run ρ decides; the first steps may go the other way. tanh damps."),
-    ask=Question(
+    prompt=Question(
         N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
         [
             N_("it keeps its size"),
@@ -301,7 +301,7 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
             ),
             look="middle",
         )
-        | {"stands": "W_hh", "here": plain(W)},
+        | {"stands": "W_hh", "here": json_value(W)},
         plot(curves, log=True, mark=k, ys=(1e-12, 1e8), x=_("steps back, k"), y=_("what is left of ∂L/∂H")),
         sizes=(1, 1.5, 2),
     )
@@ -323,7 +323,7 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
     r"\s{H_s-1}^\top\s{delta_ts},"
     r"\quad \s{delta_ts} = \tfrac{1}{\s{T}}\tfrac{\partial \s{l_t}}{\partial \s{A_s}}",
     say=N_("Values cross the cut, gradients do not. Move it and count the terms."),
-    ask=N_("Which terms are lost, near ones or far ones?"),
+    prompt=N_("Which terms are lost, near ones or far ones?"),
     covers=(28,),
     minutes=1.5,
     T=slider(2, 6, 1, 6, N_("time steps T"), stands="T"),
@@ -400,7 +400,7 @@ MIN_FAR_DRAWS = 5
     r"\quad \s{P}(\s{xi_t} = \tfrac{1}{\s{pi}}) = \s{pi}"
     r"\ \Rightarrow\ \s{E}[\s{z_t}] = \tfrac{\partial \s{h_t}}{\partial \s{w}}",
     say=N_("The gradient rarely goes far back, but then counts more: the mean is the full gradient."),
-    ask=N_("What is the price of being right on average?"),
+    prompt=N_("What is the price of being right on average?"),
     covers=(28,),
     pi=slider(0.3, 1, 0.01, 0.7, N_("probability of going on, π"), stands="pi"),
     after=slider(1, 12, 1, 4, N_("regular cut after")),
@@ -481,7 +481,7 @@ def random(pi: float, after: int, seed: int) -> StepPicture:
     N_("Clipping"),
     r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
     say=N_("What is longer than θ is shortened. The direction stays."),
-    ask=N_("What does it help against: vanishing or exploding?"),
+    prompt=N_("What does it help against: vanishing or exploding?"),
     covers=(28,),
     appendix=True,
     theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
@@ -542,7 +542,7 @@ GAPS = (2, 5, 10, 20, 40, 80)
         "One letter must be kept for k steps. A gate near 1 lets state and gradient through; "
         "so do orthogonal weights."
     ),
-    ask=N_("At which gap does the RNN fail? And what if the gates begin open?"),
+    prompt=N_("At which gap does the RNN fail? And what if the gates begin open?"),
     covers=(28,),
     appendix=True,
     gap=choice({str(gap): str(gap) for gap in GAPS}, "80", N_("gap k")),

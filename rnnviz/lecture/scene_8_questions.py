@@ -30,7 +30,7 @@ _GREEDY = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s
     N_("How many outputs?"),
     OUTPUT,
     say=N_("Exercise 1 of the chapter. Let everybody predict, by hand or by phone."),
-    ask=Question(
+    prompt=Question(
         N_("A network predicts the next character. How many numbers must it put out at every time step?"),
         [
             N_("one: the character's number"),
@@ -73,7 +73,7 @@ def outputs(name: str) -> StepPicture:
     N_("How far back an output rests"),
     r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1}) \approx \s{P}(\s{x_t} \mid \s{h_t-1})",
     say=N_("Exercise 2. One letter is changed; how much does the prediction at the end change?"),
-    ask=Question(
+    prompt=Question(
         N_("How can one step's output depend on every character before it, when it sees only the last one?"),
         [
             N_("the network looks all of them up in a table"),
@@ -115,7 +115,7 @@ def all_before(back: int) -> StepPicture:
     N_("Always the likeliest"),
     _GREEDY,
     say=N_("Exercise 4. Nothing is drawn here: the same state always writes the same."),
-    ask=Question(
+    prompt=Question(
         N_("A character model writes its most probable character each time. What goes wrong?"),
         [
             N_("nothing: it tells a story"),
@@ -151,7 +151,7 @@ def greedy(cell: str) -> StepPicture:
     r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1})^{1/\s{temperature}}\, /\, "
     r"\textstyle\sum_{\s{x}} \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})^{1/\s{temperature}}",
     say=N_("Exercise 4 again: the model reads what it writes itself, and nothing leads it back to the book."),
-    ask=Question(
+    prompt=Question(
         N_("The LSTM draws its characters at a low, then at a high temperature. What goes wrong?"),
         [
             N_("low: makes up words; high: repeats itself"),
@@ -216,7 +216,7 @@ _STAGES = (1, 2, 4, 8, 15, 35, 75, 150)
     N_("How far back it looks"),
     r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_t-k}) \approx \s{P}(\s{x_t} \mid \s{h_t-1})",
     say=N_("Exercise 4, the last time: a thread over many sentences can't rest on so few characters."),
-    ask=Question(
+    prompt=Question(
         N_("The LSTM has read a thousand characters. How many of the last ones does its prediction need?"),
         [N_("about 3 characters"), N_("about 10 characters"), N_("about 100 characters")],
         right=1,
@@ -258,7 +258,7 @@ _CONTEXTS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
     N_("A hundredth"),
     r"\s{rho}^{\s{k}} < \tfrac{1}{100}",
     say=N_("At 0.9 a step, what happened a sentence ago can hardly be learnt."),
-    ask=Question(
+    prompt=Question(
         N_("Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"),
         [N_("about 10"), N_("about 44"), N_("about 200")],
         right=1,
@@ -284,7 +284,7 @@ def hundredth(rho: float) -> StepPicture:
     N_("A clipped arrow"),
     r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
     say=N_("The whole arrow is shortened by one factor, so it points where it did."),
-    ask=Question(
+    prompt=Question(
         N_("The gradient is (3, 4) and it is clipped to norm 1. What is left?"),
         ["(1, 1)", "(0.6, 0.8)", "(0, 0)"],
         right=1,
@@ -311,7 +311,7 @@ def clipped(theta: float) -> StepPicture:
     N_("Right on average"),
     r"\s{E}[\s{xi_t}] = \s{pi} \cdot \tfrac{1}{\s{pi}} + (1 - \s{pi}) \cdot 0",
     say=N_("Going on has probability π and weight 1/π: each term counts once on average."),
-    ask=Question(
+    prompt=Question(
         N_("Truncation at random places, with weights that make up for it. On average the estimate is"),
         [
             N_("smaller than the full gradient"),
@@ -352,7 +352,7 @@ def mean(pi: float, seed: int) -> StepPicture:
     r"\s{argmax}_{\s{x_1}, \ldots, \s{x_T}}\ \textstyle\prod_{\s{t}} "
     r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})",
     say=N_("Beam search keeps the likeliest texts so far. It finds likelier ones, and duller ones."),
-    ask=Question(
+    prompt=Question(
         N_("Beam search keeps several texts and looks for the likeliest whole text. What it finds is"),
         [
             N_("likelier, and closer to the book"),
@@ -398,7 +398,7 @@ def beams(width: str) -> StepPicture:
         "A minGRU's gates don't look at the state, so training computes all steps at once. ParaRNN (2025) "
         "does so with gates that look at it, by solving for all states together."
     ),
-    ask=Question(
+    prompt=Question(
         N_(
             "A text is cut into windows, each read from an empty state. Which network misses what is cut off?"
         ),

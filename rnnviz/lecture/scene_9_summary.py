@@ -19,7 +19,7 @@ TITLE = N_("What to take home")
     N_("The section in eight points"),
     BOTH,
     say=N_("Read each point aloud. Its number leads to the step that shows it."),
-    ask=N_("Which step shows this? Say it before I press."),
+    prompt=N_("Which step shows this? Say it before I press."),
     covers=(27, 28),
     minutes=1.5,
 )

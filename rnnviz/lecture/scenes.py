@@ -24,17 +24,17 @@ MODULES = (
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene: its number from 1, its title (marked by N_), its stops, and its steps in the appendix."""
+    """A scene: its number from 1, its title (marked by N_), its main_steps, and its steps in the appendix."""
 
     number: int
     title: str
-    stops: tuple[Step, ...]
+    main_steps: tuple[Step, ...]
     appendix: tuple[Step, ...]
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """All steps: the appendix last."""
-        return self.stops + self.appendix
+        return self.main_steps + self.appendix
 
 
 @cache
@@ -44,12 +44,14 @@ def scenes() -> tuple[Scene, ...]:
     for number, name in enumerate(MODULES, start=1):
         module = importlib.import_module(f"rnnviz.lecture.{name}")
         steps = module_steps(module.__name__)
-        stops = tuple(item for item in steps if not item.appendix)
-        numbered.append(Scene(number, module.TITLE, stops, tuple(item for item in steps if item.appendix)))
+        main_steps = tuple(item for item in steps if not item.appendix)
+        numbered.append(
+            Scene(number, module.TITLE, main_steps, tuple(item for item in steps if item.appendix))
+        )
     return tuple(numbered)
 
 
-def place(name: str) -> tuple[int, int] | None:
+def find_step(name: str) -> tuple[int, int] | None:
     """The place of the step called `name`: its scene from 1, and its number there from 0; None without such a
     step.
     """

@@ -4,7 +4,7 @@ r"""Steps of the lecture: each is one function, in the module of its scene.
         N_("The dial"),
         r"\s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|",
         say=N_("Each step back multiplies by one matrix."),
-        ask=N_("Turn ρ through 1. Which curve bends?"),
+        prompt=N_("Turn ρ through 1. Which curve bends?"),
         covers=(28,), minutes=3,
         rho=slider(0.6, 1.4, 0.01, 1.1, N_("ρ"), stands="rho"),
     )
@@ -33,7 +33,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from rnnviz.lecture.controls import Control, State, whole, with_defaults
+from rnnviz.lecture.controls import Control, ControlValues, whole, with_defaults
 from rnnviz.lecture.primitives import Node
 
 StepPicture = tuple[Node, str]
@@ -59,7 +59,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Letter:
+class LetterQuestion:
     """A step's question for the room alone: one of `options`, single characters, the right one by its index.
 
     key           names the question: a step that comes back to it keeps its answers
@@ -79,21 +79,21 @@ class Letter:
 class Step:
     """A step. `covers`: items of the textbook's section; `minutes`: its share of a talk of 45 minutes."""
 
-    make: Callable[..., StepPicture]
+    draw_function: Callable[..., StepPicture]
     title: str
     formula: str | Callable[..., str]
     say: str
-    ask: str | Question
+    prompt: str | Question
     covers: Sequence[int]
     minutes: float
     appendix: bool
-    room_question: Callable[..., Letter | None] | None = None
+    room_question: Callable[..., LetterQuestion | None] | None = None
     controls: Mapping[str, Control] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The step's name in addresses."""
-        return self.make.__name__
+        return self.draw_function.__name__
 
     @property
     def key(self) -> str:
@@ -103,18 +103,18 @@ class Step:
     @property
     def question(self) -> Question | None:
         """The question before its picture; None without one."""
-        return self.ask if isinstance(self.ask, Question) else None
+        return self.prompt if isinstance(self.prompt, Question) else None
 
     @property
-    def usual(self) -> State:
+    def initial_values(self) -> ControlValues:
         """The controls' initial values, in the session's language."""
         return with_defaults(self.controls, dict.fromkeys(self.controls))
 
-    def draw(self, values: State) -> StepPicture:
+    def draw(self, values: ControlValues) -> StepPicture:
         """The picture at the controls' values, and the sentence to notice."""
-        return self.make(**{name: values[name] for name in self.controls if name != PICK})
+        return self.draw_function(**{name: values[name] for name in self.controls if name != PICK})
 
-    def formula_at(self, values: State) -> str:
+    def formula_at(self, values: ControlValues) -> str:
         """The formula, which may depend on the values."""
         if isinstance(self.formula, str):
             return self.formula
@@ -124,7 +124,7 @@ class Step:
     @cached_property
     def _source(self) -> str:
         """The function's body above `# show`; "" without that mark."""
-        whole_source = textwrap.dedent(inspect.getsource(self.make))
+        whole_source = textwrap.dedent(inspect.getsource(self.draw_function))
         function = ast.parse(whole_source).body[0]
         assert isinstance(function, ast.FunctionDef)
         first = function.body[0].lineno - 1
@@ -132,17 +132,20 @@ class Step:
         ends = [i for i, line in enumerate(lines) if line.strip() == SHOW_MARK]
         return textwrap.dedent("\n".join(lines[: ends[0]] if ends else [])).strip("\n")
 
-    def code(self, values: State) -> str:
+    def code(self, values: ControlValues) -> str:
         """A complete program: imports, values, the step's lines; "" where the step computes nothing."""
         if not self._source:
             return ""
         used = {
             variable.id for variable in ast.walk(ast.parse(self._source)) if isinstance(variable, ast.Name)
         }
-        compiled = self.make.__code__
+        compiled = self.draw_function.__code__
         local_names = {*compiled.co_varnames, *compiled.co_cellvars, *vars(builtins)}
-        outside = self.make.__globals__.keys() & used - local_names
-        imports = [_import(self.make.__module__, name, self.make.__globals__[name]) for name in outside]
+        outside = self.draw_function.__globals__.keys() & used - local_names
+        imports = [
+            _import(self.draw_function.__module__, name, self.draw_function.__globals__[name])
+            for name in outside
+        ]
         set_here = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
         imports.sort(key=lambda line: (" = " in line, line))  # modules first, then constants
         return "\n".join([*imports, *([""] if imports else []), *set_here, self._source]) + "\n"
@@ -171,11 +174,11 @@ def step(
     formula: str | Callable[..., str],
     *,
     say: str,
-    ask: str | Question,
+    prompt: str | Question,
     covers: Sequence[int] = (),
     minutes: float = 0,
     appendix: bool = False,
-    room_question: Callable[..., Letter | None] | None = None,
+    room_question: Callable[..., LetterQuestion | None] | None = None,
     **widgets: Control,
 ) -> Callable[[Callable[..., StepPicture]], Callable[..., StepPicture]]:
     """Make a step of a function of its controls' values: see the module.
@@ -183,16 +186,18 @@ def step(
     room_question    called with those values, returns the question for the class's phones, or None
     """
     controls = dict(widgets)
-    if isinstance(ask, Question):
+    if isinstance(prompt, Question):
         # More options than any question has: question.js has letters for six.
         controls[PICK] = Control(whole(OPEN, 9), OPEN)
 
-    def keep(make: Callable[..., StepPicture]) -> Callable[..., StepPicture]:
-        new_step = Step(make, title, formula, say, ask, covers, minutes, appendix, room_question, controls)
-        _STEPS.setdefault(make.__module__, []).append(new_step)
-        return make
+    def register(draw_function: Callable[..., StepPicture]) -> Callable[..., StepPicture]:
+        new_step = Step(
+            draw_function, title, formula, say, prompt, covers, minutes, appendix, room_question, controls
+        )
+        _STEPS.setdefault(draw_function.__module__, []).append(new_step)
+        return draw_function
 
-    return keep
+    return register
 
 
 def module_steps(name: str) -> list[Step]:

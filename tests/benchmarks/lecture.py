@@ -67,7 +67,7 @@ def measure(
     entering: list[float] = []
     stepping: list[float] = []
     using: list[float] = []
-    stops = scenes()[number - 1].stops
+    stops = scenes()[number - 1].main_steps
     lectern.open(step=stops[0].name)
     is_last = number == len(scenes())
     away, back = ("ArrowLeft", "ArrowRight") if is_last else ("ArrowRight", "ArrowLeft")

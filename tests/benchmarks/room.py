@@ -109,9 +109,9 @@ def walk(lectern: Lectern, scene_numbers: list[int]) -> dict[str, float]:
     times: dict[str, float] = {}
     for number in scene_numbers:
         lectern.open(
-            step=scenes()[number - 1].stops[0].name, present=1
+            step=scenes()[number - 1].main_steps[0].name, present=1
         ) if "step" not in lectern.query() else go(lectern, number)
-        for step in range(1, len(scenes()[number - 1].stops)):
+        for step in range(1, len(scenes()[number - 1].main_steps)):
             lectern.press("ArrowDown")
             lectern.at(number, step)
             lectern.page.wait_for_timeout(PACE)
@@ -201,7 +201,7 @@ def main() -> None:
     with serve(ROOT / "app.py", environment=environment) as url, browser() as page:
         app = next(p for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
         lectern = Lectern(page, url)
-        lectern.open(step=scenes()[options.scenes[0] - 1].stops[0].name, present=1)
+        lectern.open(step=scenes()[options.scenes[0] - 1].main_steps[0].name, present=1)
         walk(lectern, options.scenes)  # the first one loads everything
         before = highest_mb = settled(app)
         print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {options.phones} phones")

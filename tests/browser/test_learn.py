@@ -207,7 +207,7 @@ def test_shared_matrices_move_unless_motion_is_reduced(lectern: Lectern) -> None
 
 def test_formulas_are_typeset_without_errors(lectern: Lectern) -> None:
     lectern.open(step="joined")
-    formulas = [symbols.typeset(step.formula_at(step.usual)) for step in STEPS]
+    formulas = [symbols.typeset(step.formula_at(step.initial_values)) for step in STEPS]
     assert lectern.page.evaluate(TYPESET, formulas) == []
     assert len(lectern.page.evaluate(TYPESET, [r"\nothing", r"\frac{1}"])) == 2
     faces = lectern.page.evaluate("[...document.fonts].map((face) => [face.family, face.status])")

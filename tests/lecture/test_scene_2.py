@@ -65,5 +65,5 @@ def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_sam
     ],
 )
 def test_characters_that_the_model_has_never_read_are_named(name: str, texts: dict[str, object]) -> None:
-    _picture, notice = step_of(name).draw({**step_of(name).usual, **texts})
+    _picture, notice = step_of(name).draw({**step_of(name).initial_values, **texts})
     assert "has never read 今 天 晴" in str(notice)

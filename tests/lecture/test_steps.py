@@ -12,7 +12,7 @@ from rnnviz import i18n
 from rnnviz.lecture import symbols
 from rnnviz.lecture.controls import Control
 from rnnviz.lecture.steps import PICK, Step
-from tests.support.lecture import STEPS, nodes, unexplained, usual_values
+from tests.support.lecture import STEPS, nodes, shown_values, unexplained
 
 every_step = pytest.mark.parametrize(("module", "step"), STEPS, ids=lambda part: getattr(part, "name", part))
 
@@ -34,7 +34,7 @@ def ends(control: Control, value: Any) -> list[Any]:
 
 def settings(step: Step) -> Iterator[dict[str, Any]]:
     """A step's values at its default, then with one control at an end."""
-    first = usual_values(step)
+    first = shown_values(step)
     yield first
     for name, control in step.controls.items():
         if name != PICK:
@@ -65,7 +65,7 @@ def test_a_steps_code_runs_by_itself_and_gives_its_numbers(module: str, step: St
 
 @every_step
 def test_a_steps_symbols_are_explained_and_light_something(module: str, step: Step) -> None:
-    now = usual_values(step)
+    now = shown_values(step)
     formula = step.formula_at(now)
     assert unexplained(formula) == set()
     lit = {name for part in nodes(step.draw(now)[0]) for name in part.get("stands", "").split()}
@@ -76,7 +76,7 @@ def test_a_steps_symbols_are_explained_and_light_something(module: str, step: St
 
 @every_step
 def test_a_step_says_what_to_say_and_what_to_ask(module: str, step: Step) -> None:
-    question = step.question.text if step.question else str(step.ask)
+    question = step.question.text if step.question else str(step.prompt)
     assert "?" in question or step.question  # whose options may end its sentence
     for line in (step.title, step.say, question):
         for sentence in re.split(r"(?<=[.?!:]) ", line):

@@ -22,7 +22,7 @@ def test_a_symbol_without_a_name_is_noticed(formula: str) -> None:
 def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
     symbols_shown: set[str] = set()
     for step in (step for scene in scenes() for step in scene.steps):
-        values = step.usual
+        values = step.initial_values
         symbols_shown |= set(symbols.names(step.formula_at(values)))
         symbols_shown |= _named(step.draw(values)[0])
     assert SYMBOLS.keys() - symbols_shown == set()

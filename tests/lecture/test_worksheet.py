@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnnviz.lecture.machine import SYMBOLS, Machine
-from rnnviz.lecture.scenes import place
+from rnnviz.lecture.scenes import find_step
 from rnnviz.lecture.small_rnn import deltas
 from rnnviz.ui.pages.learn.lecture import Lecture
 from tests.support.worksheet import answers, fixed, norm, vector
@@ -128,6 +128,6 @@ def test_every_task_has_a_step_of_the_lecture() -> None:
         assert addresses(chinese[n]) == [f"{address}&lang=zh" for address in addresses(english[n])]
         for address in addresses(english[n]):
             query = dict(part.split("=") for part in address.split("&"))
-            assert place(query["step"]), address
+            assert find_step(query["step"]), address
             # What the address sets is taken; a default is not written again.
             assert query.items() <= {"step": query["step"], **Lecture(query).query()}.items()

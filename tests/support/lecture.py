@@ -11,9 +11,9 @@ from rnnviz.lecture.steps import PICK, SEEN, Step
 STEPS = [(f"scene_{scene.number}", one) for scene in scenes() for one in scene.steps]
 
 
-def usual_values(step: Step) -> dict[str, Any]:
-    names = step.usual
-    return names | ({PICK: SEEN} if step.question else {})
+def shown_values(step: Step) -> dict[str, Any]:
+    values = step.initial_values
+    return values | ({PICK: SEEN} if step.question else {})
 
 
 def step_of(name: str) -> Step:
@@ -25,7 +25,7 @@ def run_code(name: str, **values: Any) -> dict[str, Any]:
     """Every name that a step's code leaves behind."""
     step = step_of(name)
     names: dict[str, Any] = {}
-    exec(step.code(step.usual | values), names)
+    exec(step.code(step.initial_values | values), names)
     return names
 
 

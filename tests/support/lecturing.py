@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from rnnviz.lecture.scenes import place, scenes
+from rnnviz.lecture.scenes import find_step, scenes
 from rnnviz.lecture.steps import Step
 
 PATIENCE = 20_000  # milliseconds
@@ -154,13 +154,13 @@ class Lectern:
         """Every step, before its question is answered and then answered (True): the stops by a clicker's
         key, those of the appendix by their addresses.
         """
-        stops = [step for scene in scenes() for step in scene.stops]
+        stops = [step for scene in scenes() for step in scene.main_steps]
         for step in (*stops, *(step for scene in scenes() for step in scene.appendix)):
             if step is stops[0] or step not in stops:
                 self.open(step=step.name, **query)
             else:
                 self.press("PageDown")
-                self.at(*(place(step.name) or (0, 0)))
+                self.at(*(find_step(step.name) or (0, 0)))
                 self.formula()
             if step.question:
                 yield step, False

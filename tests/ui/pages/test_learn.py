@@ -37,7 +37,7 @@ def answered(lecture: Lecture, ask: Any = None) -> dict[str, Any]:
 def test_step_has_formula_notes_and_next_step(number: int, at: int, step: Step) -> None:
     sent = answered(Lecture({"step": step.name}))
     assert (sent["scene"], sent["step"]) == (number, at)
-    assert sent["steps"] == len(scenes()[number - 1].stops)
+    assert sent["steps"] == len(scenes()[number - 1].main_steps)
     assert sent["formula"].count("{") == sent["formula"].count("}") > 0
     assert r"\s{" not in sent["formula"]
     note = sent["note"]
@@ -170,7 +170,9 @@ def test_controls_accept_or_refuse_values(value: object, accepted: str | None) -
 
 
 def test_trouble_with_the_room_is_sent_once(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "answer_room", lambda ask, describe: {"door": None, "trouble": "no network"})
+    monkeypatch.setattr(
+        page, "apply_room_ask", lambda ask, error_words: {"door": None, "trouble": "no network"}
+    )
     app = open_app("learn")
     first = json.loads(components(app)[0].proto.bytes)
     assert first["room"]["trouble"] == "no network"

@@ -140,17 +140,17 @@ def test_open_room_on_taken_port_raises() -> None:
 
 
 def test_learn_opens_reveals_and_closes_room() -> None:
-    assert page.answer_room({}, str) == {"door": None}
-    door = page.answer_room({"room": {"open": True}}, str)["door"]
-    assert door == page.answer_room(None, str)["door"]
+    assert page.apply_room_ask({}, str) == {"door": None}
+    door = page.apply_room_ask({"room": {"open": True}}, str)["door"]
+    assert door == page.apply_room_ask(None, str)["door"]
     page.stage_question(COLOURS)
     opened = classroom.open_room("en")
     Phone(opened.listener.port).join().answer(1, 0)
-    assert page.answer_room({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
+    assert page.apply_room_ask({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
     assert opened.room.stage_state()["question"]["revealed"]
-    page.answer_room({"room": {"again": 1}}, str)
+    page.apply_room_ask({"room": {"again": 1}}, str)
     assert opened.room.stage_state()["question"]["votes"] == 0
-    assert page.answer_room({"room": {"open": False}}, str) == {"door": None}
+    assert page.apply_room_ask({"room": {"open": False}}, str) == {"door": None}
     assert opened.room.closed
     page.stage_question(COLOURS)  # without a room, nothing to do
 
@@ -166,13 +166,13 @@ def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) ->
     assert [page["title"] for page in phone_state["pages"]] == ["tiny-gru"]
     body = phone.request("GET", f"/{phone_state['pages'][0]['href']}").body
     assert b"<title>tiny-gru" in body
-    assert page.answer_room({}, str)["door"] is None, "the stage has asked nothing"
+    assert page.apply_room_ask({}, str)["door"] is None, "the stage has asked nothing"
     sharing.remove_network_page("tiny-gru.html")
     assert opened.listener.wait(SOON)
 
 
 def test_stop_keeps_room_of_lecture(info: ModelInfo) -> None:
-    page.answer_room({"room": {"open": True}}, str)
+    page.apply_room_ask({"room": {"open": True}}, str)
     opened = classroom.open_room("en")
     opened.choose(sharing.add_network_page(opened, info, "en"))
     sharing.remove_network_page("tiny-gru.html")
@@ -204,5 +204,5 @@ def test_learn_and_host_name_remedy_without_network(
     monkeypatch.setattr(classroom, "list_addresses", list)
     sharing.open_at_start()
     assert "connect it to the Wi-Fi" in capsys.readouterr().out
-    assert "Wi-Fi" in page.answer_room({"room": {"open": True}}, str)["trouble"]
+    assert "Wi-Fi" in page.apply_room_ask({"room": {"open": True}}, str)["trouble"]
     assert classroom.open_room_now() is None

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.lecture import controls, symbols
-from rnnviz.lecture.controls import State, whole
-from rnnviz.lecture.scenes import Scene, place, scenes
+from rnnviz.lecture.controls import ControlValues, whole
+from rnnviz.lecture.scenes import Scene, find_step, scenes
 from rnnviz.lecture.steps import OPEN, PICK, Step
 from rnnviz.ui.serving.room.room import RoomQuestion
 
@@ -30,7 +30,7 @@ class Lecture:
     """The lecture of one session. `query` has the address's values by name, which choose the first step."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        self.number, at = place(query.get("step", "")) or (1, 0)
+        self.number, at = find_step(query.get("step", "")) or (1, 0)
         self.present = query.get("present") == "1"
         self.code = query.get("code") == "1"
         # Each scene keeps its step and its values while others are shown: the lecturer may come back.
@@ -59,14 +59,14 @@ class Lecture:
         return self.number, f"{PICK}.{self.step.name}" if control == PICK else control
 
     @property
-    def state(self) -> State:
+    def chosen_values(self) -> ControlValues:
         """The values that the lecturer has set for the current step; None for those not set."""
         return {name: self._set.get(self._key(name)) for name in self.step.controls}
 
     @property
-    def values(self) -> State:
+    def values(self) -> ControlValues:
         """The values of the current step's controls, defaults included."""
-        return controls.with_defaults(self.step.controls, self.state)
+        return controls.with_defaults(self.step.controls, self.chosen_values)
 
     def go_to_step(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Go to the step that an ask names. Returns the values that it sets there; {} if invalid."""
@@ -77,47 +77,47 @@ class Lecture:
             self.code = code
         if type(step := fields.get("step")) is int:
             self._at[self.number] = min(max(step, 0), len(self.scene.steps) - 1)
-        if isinstance(named := fields.get("go"), str) and (target := place(named)):
+        if isinstance(named := fields.get("go"), str) and (target := find_step(named)):
             self.number, self._at[target[0]] = target
-        values = fields.get("changes")
-        return values if isinstance(values, dict) and len(json.dumps(values)) <= MAX_ASK_CHARS else {}
+        changes = fields.get("changes")
+        return changes if isinstance(changes, dict) and len(json.dumps(changes)) <= MAX_ASK_CHARS else {}
 
     def answer(
-        self, ask_json: object, static: Mapping[str, Any], describe: Callable[[Exception], str]
+        self, ask_json: object, static: Mapping[str, Any], error_words: Callable[[Exception], str]
     ) -> bytes:
         """The answer to an ask, None for a first drawing: JSON in UTF-8, with the entries of `static`.
 
-        For a RnnvizError the answer has its sentence, made by `describe`, and the values stay as they were;
-        the step that was gone to stays.
+        For a RnnvizError the answer has its sentence, made by `error_words`, and the values stay as they
+        were. The step that was gone to stays.
         """
         # The step comes first: the values that the ask sets are of the step that it goes to.
         fields = ask_json if isinstance(ask_json, Mapping) else {}
-        wanted_values = self.go_to_step(fields)
+        changes = self.go_to_step(fields)
         step, seq = self.step, fields.get("seq")
         sent: dict[str, Any] = {
             "client": str(fields.get("client", ""))[:64],
             "seq": seq if type(seq) is int else 0,
             "scene": self.number,
             "step": self.at,
-            "steps": len(self.scene.stops),
+            "steps": len(self.scene.main_steps),
             "present": self.present,
             "titles": [_(scene.title) for scene in scenes()],
             **static,
         }
         try:
-            state = controls.apply_request(step.controls, self.state, wanted_values)
-            values = controls.with_defaults(step.controls, state)
+            chosen_values = controls.apply_changes(step.controls, self.chosen_values, changes)
+            values = controls.with_defaults(step.controls, chosen_values)
             sent |= self._picture_data(values) | {"formula": symbols.typeset(step.formula_at(values))}
             # Last, so that values which raise an error aren't kept: the next picture would raise it again.
-            self._set |= {self._key(name): value for name, value in state.items()}
+            self._set |= {self._key(name): value for name, value in chosen_values.items()}
         except RnnvizError as error:
-            sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
+            sent |= {"error": error_words(error), "notice": "", "code": None, "formula": ""}
         sent["note"] = self._note()
         sent["query"] = self.query()
         data = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return data.encode(errors="replace")  # a client's id may contain half a surrogate pair
 
-    def _picture_data(self, values: State) -> dict[str, Any]:
+    def _picture_data(self, values: ControlValues) -> dict[str, Any]:
         """The step's picture, its sentence on where to look and its code; or the question before these."""
         step = self.step
         data: dict[str, Any] = {"key": step.key, "controls": []}
@@ -155,14 +155,14 @@ class Lecture:
         """The notes for the lecturer's window: the step's title, lines to say and ask, and the next step."""
         step, scene = self.step, self.scene
         # Behind a scene's last step comes the next scene's first, named by "next_scene"; at the end neither.
-        following = scene.stops[self.at + 1 : self.at + 2]
-        opens = scenes()[self.number : self.number + 1] if not following else ()
-        after = following or (opens[0].stops[:1] if opens else ())
+        following = scene.main_steps[self.at + 1 : self.at + 2]
+        next_scenes = scenes()[self.number : self.number + 1] if not following else ()
+        after = following or (next_scenes[0].main_steps[:1] if next_scenes else ())
         return {
             "title": _(step.title),
-            "lines": [_(step.say), _(step.question.text if step.question else str(step.ask))],
+            "lines": [_(step.say), _(step.question.text if step.question else str(step.prompt))],
             "next": _(after[0].title) if after else "",
-            "next_scene": _(opens[0].title) if opens else "",
+            "next_scene": _(next_scenes[0].title) if next_scenes else "",
             "appendix": [[extra.name, _(extra.title)] for extra in scene.appendix],
         }
 
@@ -177,7 +177,7 @@ class Lecture:
             query["code"] = "1"
         # Only values other than the default, and each only if the address stays short enough to be shared.
         for name, control in self.step.controls.items():
-            value = self.state[name]
+            value = self.chosen_values[name]
             longer = query | {name: str(value)}
             if (
                 value not in (None, control.default)

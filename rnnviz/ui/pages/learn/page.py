@@ -52,7 +52,7 @@ def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: ViewSocket = st.session_state[_LINK]
     ask = take_ask(KEY)
-    room = answer_room(ask, error_text)
+    room = apply_room_ask(ask, error_text)
     static = {
         "words": words(),
         "symbols": symbols.meanings(),
@@ -165,13 +165,13 @@ _PRESENT = """
 """
 
 
-def answer_room(ask_json: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
-    """Do to the room what a browser's ask says and return the answer; `describe` words errors."""
+def apply_room_ask(ask_json: object, error_words: Callable[[Exception], str]) -> dict[str, Any]:
+    """Do to the room what a browser's ask says and return the answer; `error_words` words errors."""
     fields = ask_json.get("room") if isinstance(ask_json, Mapping) else None
     try:
         opened = _opened_room(fields if isinstance(fields, Mapping) else {})
     except RnnvizError as error:
-        return {"door": None, "trouble": describe(error)}
+        return {"door": None, "trouble": error_words(error)}
     return {"door": None if opened is None else opened.join_info()}
 
 
