@@ -184,6 +184,7 @@ def score(
     costs: Callable[[Doubles], None] | None = None,
     context: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
+    max_characters: int | None = None,
     enough: Callable[[int], bool] | None = None,
     progress: Progress | None = None,
 ) -> Score:
@@ -192,6 +193,7 @@ def score(
     piece     characters handed to the model at a time; affects the pace alone
     on_piece  called with every Piece, with ranks and entropies
     costs     called with the nats of a piece's characters
+    max_characters  the text ends after so many, whatever the length of a piece
     enough    called after each piece with the number of characters read; the text ends where it returns true
     """
     if change is None:
@@ -202,7 +204,9 @@ def score(
     source = SourceText(path, text, encoding, name, model.normaliser, alphabet, context)
     totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
     totals.context_characters = _read_context(model, scorer, context)
-    for part in _pieces(model, scorer, source, totals, piece, report, details=on_piece is not None):
+    for part in _pieces(
+        model, scorer, source, totals, piece, max_characters, report, details=on_piece is not None
+    ):
         if on_piece is not None:
             on_piece(part)
         if costs is not None:
@@ -267,6 +271,7 @@ def _pieces(
     source: SourceText,
     totals: Totals,
     piece: int | None,
+    max_characters: int | None,
     report: Reporter,
     *,
     details: bool,
@@ -275,7 +280,7 @@ def _pieces(
         raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     start = 0
     length: int = getattr(scorer, "piece", PIECE_CHARS) if piece is None else piece
-    for text in source.pieces(length):
+    for text in source.pieces(length, max_characters):
         ids = model.vocabulary.encode(text)
         unknown_cost = int((ids == UNKNOWN_ID).sum()) * model.vocabulary.unknown_cost
         report_piece = partial(totals.report_to, report)

@@ -53,6 +53,7 @@ def record(
     name: str | None = None,
     precise: bool = False,
     piece: int | None = None,
+    max_characters: int | None = None,
     enough: Callable[[int], bool] | None = None,
     progress: Progress | None = None,
 ) -> Record:
@@ -76,6 +77,7 @@ def record(
                 on_piece=writer.add,
                 precise=precise,
                 piece=piece,
+                max_characters=max_characters,
                 enough=enough,
                 progress=progress,
             )

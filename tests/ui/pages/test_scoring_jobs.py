@@ -1,5 +1,6 @@
 """The jobs of the Perplexity page, without a page: cancelled at any time, they leave nothing."""
 
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -10,9 +11,11 @@ from rnnviz.networks.checkpoint import ModelInfo, read_info, save
 from rnnviz.networks.modelfile import rewrite
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import Cancelled, Share
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.text_sources import ReaderText
+from rnnviz.ui.shell import model_cache
 from tests.support.models import TEXT
 
 # Not UTF-8, with characters that the model doesn't know, and in stretches that the columns below are read in.
@@ -73,3 +76,15 @@ def test_every_report_makes_room_for_the_record(monkeypatch: pytest.MonkeyPatch)
     scoring_jobs.ScoringProgress(shares.append)(Share(0.5, 10, 4.0))
     assert stores == [store.shared()]
     assert shares == [Share(0.5, 10, 4.0)]
+
+
+def test_stopped_text_ends_at_the_same_character_under_every_model(info: ModelInfo) -> None:
+    # The comparison sets their scores side by side: pieces of other lengths must not read further.
+    stopped = replace(LATIN, stopped_at=700)
+    expected = perplexity(model_cache.load_scorer(info), WORDS[:700])
+    scored = scoring_jobs.score_text(info, stopped, Event(), lambda share: None)
+    other = scoring_jobs.score_by_other(info, stopped, lambda share: None)
+    for score in (scored.score, other):
+        assert (score.characters, score.unknown) == (700, expected.unknown)
+        assert score.perplexity == pytest.approx(expected.perplexity)
+    assert len(scored.record) == scored.stopped_at == 700

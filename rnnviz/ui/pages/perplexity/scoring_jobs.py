@@ -110,10 +110,15 @@ def _reading_options(
     """
 
     def enough(read: int) -> bool:
-        return read == text.stopped_at or (stop is not None and stop.is_set())
+        return stop is not None and stop.is_set()
 
     # An n-gram model's default pieces are smaller: it needs memory for each symbol at each place.
-    return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE_CHARS, "enough": enough}
+    return {
+        **text.source(check),
+        "piece": None if info.kind == "ngram" else PIECE_CHARS,
+        "max_characters": text.stopped_at,
+        "enough": enough,
+    }
 
 
 def score_text(info: ModelInfo, text: ReaderText, stop: Event, progress: Progress) -> TextScore:
