@@ -54,7 +54,7 @@ def record(
     precise: bool = False,
     piece: int | None = None,
     max_characters: int | None = None,
-    enough: Callable[[int], bool] | None = None,
+    must_stop: Callable[[], bool] = lambda: False,
     progress: Progress | None = None,
 ) -> Record:
     """Score a text into a new `folder`. Arguments and errors are as in `score`. Raises TextError for a folder
@@ -78,7 +78,7 @@ def record(
                 precise=precise,
                 piece=piece,
                 max_characters=max_characters,
-                enough=enough,
+                must_stop=must_stop,
                 progress=progress,
             )
             writer.finish()
