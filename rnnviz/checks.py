@@ -25,6 +25,7 @@ the function, and so are ranges.
 import builtins
 import inspect
 import os
+import pkgutil
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -157,6 +158,32 @@ def renamed(**new_names: str) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def renamed_names(module: str, **new_names: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that also has its names of the version before: old=new.
+
+    A new name with dots is of another module. An old name works for one version, and its DeprecationWarning
+    says what to write.
+
+    >>> import warnings
+    >>> get = renamed_names("rnnviz.checks", word_of="received")
+    >>> with warnings.catch_warnings(record=True, action="always") as messages:
+    ...     get("word_of") is received
+    True
+    >>> print(messages[0].message)
+    rnnviz.checks.word_of is called received now: write rnnviz.checks.received
+    """
+
+    def get(name: str) -> Any:
+        if name not in new_names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        new = new_names[name]
+        path = new if "." in new else f"{module}.{new}"
+        warnings.warn(f"{module}.{name} is called {new} now: write {path}", DeprecationWarning, stacklevel=2)
+        return pkgutil.resolve_name(path)
+
+    return get
 
 
 def received(value: object) -> str:

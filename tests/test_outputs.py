@@ -178,17 +178,17 @@ def test_a_model_that_came_meanwhile_stays_and_the_run_goes_on_under_another_nam
 ) -> None:
     from rnnviz.lab.run import process
 
-    learn = process._learn
+    learn = process._train_network
 
     def late(*arguments: Any, **keywords: Any) -> Any:
         shutil.copy("mine.safetensors", "x.safetensors")
         return learn(*arguments, **keywords)
 
-    monkeypatch.setattr(process, "_learn", late)
+    monkeypatch.setattr(process, "_train_network", late)
     assert cli.main(TRAIN.split()) == 1
     assert "a model that this run did not make" in capsys.readouterr().err
     assert Path("x.safetensors").read_bytes() == Path("mine.safetensors").read_bytes()
-    monkeypatch.setattr(process, "_learn", learn)
+    monkeypatch.setattr(process, "_train_network", learn)
     assert cli.main(["train", "--resume", "runs/x", "--output", "y.safetensors", "-q"]) == 0
     assert Path("y.safetensors").exists()
 

@@ -32,6 +32,7 @@ import numpy.typing as npt
 from markupsafe import Markup, escape
 
 from rnnviz import sentences
+from rnnviz.checks import renamed, renamed_names
 from rnnviz.errors import ConfigError
 from rnnviz.figures.axes import axis_number, ticks
 from rnnviz.figures.perplexity import beyond, extent
@@ -101,6 +102,7 @@ _NAMES = "abcdefghijk"  # one letter a class keeps a page with many runs small
 _BREAK = Markup("<b></b>\n")  # the style sheet draws its mark, which is therefore not copied
 
 
+@renamed(longest="max_chars")
 def page(
     record: Record,
     *,
@@ -230,6 +232,7 @@ def _rounded_text(value: float, digits: int) -> str:
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
 
 
+@renamed(drawn="curve")
 def curve_svg(curve: Curve, translate: Callable[[str], str] = str) -> str:
     """Running and rolling perplexity as small, self-contained SVG on a logarithmic axis, fit for print."""
     _ = translate
@@ -279,9 +282,10 @@ def curve_svg(curve: Curve, translate: Callable[[str], str] = str) -> str:
 # ---- its coloured text -----------------------------------------------------------------------------------
 
 
+@renamed(known="in_vocabulary")
 def coloured(text: str, nll: npt.ArrayLike, in_vocabulary: npt.ArrayLike) -> Iterator[Markup]:
-    """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `known` (n,) are
-    the characters'. A class is a whole number of bits; unknown characters are underlined.
+    """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `in_vocabulary`
+    (n,) are the characters'. A class is a whole number of bits; unknown characters are underlined.
     """
     # One element a run, not one a character: neighbours often share a class, and a browser lays out elements.
     bits = np.asarray(nll, np.float64) / math.log(2)
@@ -406,3 +410,12 @@ def table_format(target: Target, format: str | None = None) -> Format:
     if format == "parquet":
         parquet_library()
     return format
+
+
+if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's
+    __getattr__ = renamed_names(
+        __name__,
+        add="write_rows",
+        curve="curve_svg",
+        of="csv_text",
+    )

@@ -1,18 +1,19 @@
 """The live view's picture: states, running perplexity, surprisal, and predictions of a text being read.
 
 The app's live view starts from `skeleton`, a Plotly figure as a dictionary. Each keystroke fills in
-`plane(...)`, in the colours of `scale(...)`. In a notebook the widget of `rnnviz.live` shows it.
+`heat_map_values(...)`, in the colours of `scale(...)`. In a notebook the widget of `rnnviz.live` shows it.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Integers
+from rnnviz.checks import renamed_names
 from rnnviz.figures import themes
 from rnnviz.figures.axes import Figure, axis, layout, line
 from rnnviz.figures.themes import ColourScale, Theme
@@ -60,9 +61,9 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
     """The `count` units that change least often, or all if there are fewer: the slowest first. `activations`
     (T, H) are their values over a text. Deterministic.
 
-    A unit's slowness is the share of its variance that its means over WINDOW characters keep. Units are
-    chosen one after another, each for the slow part that earlier choices don't explain. The method is a QR
-    decomposition with column pivoting (Businger & Golub 1965) of the means times that share.
+    A unit's slowness is the share of its variance that its means over STEADY_WINDOW_CHARS characters keep.
+    Units are chosen one after another, each for the slow part that earlier choices don't explain. The method
+    is a QR decomposition with column pivoting (Businger & Golub 1965) of the means times that share.
 
     >>> t = np.arange(1000)
     >>> slow, slower, fast = np.sin(t / 5), np.cos(t / 30), np.cos(t)
@@ -102,8 +103,8 @@ def _centred(activations: npt.NDArray[np.floating[Any]]) -> Doubles:
     return values - values.mean(axis=0) if len(values) else values
 
 
-MAX_COLUMNS = 120
-"""Characters of a window, at most: more can't be told apart."""
+WINDOW_COLUMNS = 120
+"""Characters of a window, unless a view asks for more: on most screens more can't be told apart."""
 
 LISTED_NEXT = 12
 """Next characters listed one by one; the others are summed."""
@@ -151,7 +152,7 @@ def trace_scale(trace: Trace) -> ColourScale:
     return scale("hidden", read.layers[-1].activation if read.cell in KINDS else "tanh")
 
 
-def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
+def heat_map_values(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
     """One quantity of one layer over characters start .. stop - 1, (n, H) float32."""
     if quantity == "hidden":
         return trace.hidden[start:stop, layer]
@@ -202,3 +203,14 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
             ),
         ),
     }
+
+
+if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's
+    __getattr__ = renamed_names(
+        __name__,
+        COLUMNS="WINDOW_COLUMNS",
+        NEXT="LISTED_NEXT",
+        WINDOW="STEADY_WINDOW_CHARS",
+        plane="heat_map_values",
+        scale_of="trace_scale",
+    )

@@ -6,9 +6,11 @@ Pure functions from a `Curve` to a Plotly figure as a plain dictionary; the page
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rnnviz.checks import renamed_names
 from rnnviz.figures.axes import Figure, axis, axis_number, layout, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.scoring.breakdown import Curve
@@ -112,3 +114,10 @@ def skeleton(
             ],
         ),
     }
+
+
+if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's
+    __getattr__ = renamed_names(
+        __name__,
+        PALE="ROLLING_OPACITY",
+    )

@@ -3,11 +3,12 @@
 import html
 from collections.abc import Callable, Sequence
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
+from rnnviz.checks import renamed, renamed_names
 from rnnviz.figures.axes import (
     Figure,
     axis,
@@ -39,6 +40,7 @@ TENTHS = ("10⁻⁴", "10⁻²", "1")
 """Labels at the ends and the middle of CONNECTED."""
 
 
+@renamed(tell="translate")
 def draw(picture: Picture, translate: Translate = str, theme: Theme = LIGHT) -> Figure:
     """The Plotly figure of a picture.
 
@@ -328,3 +330,12 @@ def _points(picture: Points, translate: Translate, theme: Theme) -> Figure:
 def _dots(name: str, colour: str, places: Floats, opacity: float) -> Figure:
     marker = {"color": colour, "size": 6, "opacity": opacity}
     return line(name, colour, 0, mode="markers", x=places[:, 0], y=places[:, 1], marker=marker)
+
+
+if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's
+    __getattr__ = renamed_names(
+        __name__,
+        FLAT="LOG_FLOOR_SHARE",
+        NAMED="MAX_ROW_NAMES",
+        Tell="Translate",
+    )

@@ -27,6 +27,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from rnnviz.checks import renamed, renamed_names
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.figures import export
 from rnnviz.text import files
@@ -73,6 +74,7 @@ def output_format(target: str) -> Format:
     return ending
 
 
+@renamed(of="row_files")
 def kinds(row_files: Iterable[RowFile]) -> Kinds:
     """The own columns of files' rows, with their types. Reads JSON Lines to their end, as any line may add a
     column.
@@ -194,6 +196,7 @@ class RowTable:
         return pa.array(values, arrow_type)
 
 
+@renamed(own="row_kinds")
 @contextmanager
 def open_table(target: str, row_kinds: Kinds) -> Iterator[RowTable]:
     """A table at a path, which gets its new content once all of it is written. Raises ExportError."""
@@ -246,3 +249,12 @@ def _json(value: Any) -> str:
 
 def _cell(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else _json(value)
+
+
+if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's
+    __getattr__ = renamed_names(
+        __name__,
+        MOST_COLUMNS="MAX_OWN_COLUMNS",
+        format_of="output_format",
+        writing="open_table",
+    )

@@ -15,15 +15,17 @@ Text on it has 4.5:1.
 Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal steps look equal.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles
+from rnnviz.checks import renamed, renamed_names
 
 Kind = Literal["diverging", "sequential"]
 
@@ -85,6 +87,12 @@ class Theme:
     pinned: str
     runs: tuple[str, ...]
 
+    @property
+    def came(self) -> str:
+        """`actual`, by its name in 2.0.0: works for one version."""
+        warnings.warn("Theme.came is called actual now: write .actual", DeprecationWarning, stacklevel=2)
+        return self.actual
+
 
 _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
     "background": ("#ffffff", "#12191e"),
@@ -139,7 +147,7 @@ class ColourScale:
     high: float
 
     def levels(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
-        """The index 0 .. LEVELS - 1 of each value's colour, any shape; NaN gets the middle."""
+        """The index 0 .. COLOUR_LEVELS - 1 of each value's colour, any shape; NaN gets the middle."""
         span = np.asarray(values, np.float32) - np.float32(self.low)
         span *= np.float32((COLOUR_LEVELS - 1) / (self.high - self.low))
         np.nan_to_num(span, copy=False, nan=COLOUR_LEVELS // 2, posinf=COLOUR_LEVELS - 1, neginf=0)
@@ -216,6 +224,7 @@ def _rgb(lab: Doubles) -> npt.NDArray[np.uint8]:
     return np.round(srgb * 255).astype(np.uint8)
 
 
+@renamed(one="first", other="second")
 def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours as WCAG 2 defines it, from 1 to 21."""
     # WCAG's relative luminance: the eye gets most of its brightness from green. 0.05 stands for the room's
@@ -231,3 +240,11 @@ def themes(**steps: int) -> dict[str, dict[str, Any]]:
         theme.name: {**asdict(theme), **{name: ramp(getattr(theme, name), n) for name, n in steps.items()}}
         for theme in THEMES.values()
     }
+
+
+if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's
+    __getattr__ = renamed_names(
+        __name__,
+        LEVELS="COLOUR_LEVELS",
+        Scale="ColourScale",
+    )

@@ -74,6 +74,7 @@ def apply_request(controls: Controls, state: State, ask: ControlRequest) -> Stat
 def whole(low: int, high: int) -> Valid:
     """A validator of whole numbers in low … high, given as a number or its digits."""
 
+    # The length is checked first: `int` raises ValueError for thousands of digits.
     def valid(value: object) -> int | None:
         if (
             isinstance(value, str)

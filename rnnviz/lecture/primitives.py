@@ -26,7 +26,7 @@ SENT_DIGITS = 5
 
 
 def plain(value: Any) -> Any:
-    """A value in JSON's types: numbers rounded to DIGITS significant digits, None for NaN and infinities.
+    """A value in JSON's types: numbers rounded to SENT_DIGITS digits, None for NaN and infinities.
 
     >>> plain(np.array([[1.0, np.nan]]))
     [[1.0, None]]
@@ -315,7 +315,7 @@ def graph(
 
 def button(words: str, ask: Mapping[str, Any], look: str = "", step: str | None = None) -> Node:
     """A button inside a picture: a click sets these controls' values, of another `step` if named."""
-    return node("button", words=words, ask=dict(ask), look=look, step=step)
+    return node("button", words=words, changes=dict(ask), look=look, step=step)
 
 
 def room(key: str, without: Node, prompt: Node) -> Node:

@@ -596,7 +596,7 @@ def _class_answers(
             "one letter, not how likely it is: where all agree, the class looks surer than it may be."
         ).format(n=int(votes[at].sum()))
     picture = column(row(chart, table(head, paid), sizes=(3, 2)), text(note, "quiet"))
-    return {"picture": picture, "ask": {"history": history + moves}}
+    return {"picture": picture, "changes": {"history": history + moves}}
 
 
 @step(

@@ -79,7 +79,7 @@ def deltas(net: SmallRNN, forward: Unrolled) -> Doubles:
 
 
 def weight_gradients(net: SmallRNN, forward: Unrolled) -> dict[str, Doubles]:
-    """∂L by every weight of a net, by name and in its shape, from its forward pass `seen`; not clipped."""
+    """∂L by every weight of a net, by name and in its shape, from its pass `forward`; not clipped."""
     delta = deltas(net, forward)
     return {
         "W_xh": forward.x.T @ delta,

@@ -64,8 +64,8 @@ class Letter:
 
     key           names the question: a step that comes back to it keeps its answers
     draw_answers  called outside the session with the counts of each option, by the keys of all revealed
-                  questions; returns the "picture" of the answers, and in "ask" the controls that Space sets
-                  next
+                  questions; returns the "picture" of the answers, and in "changes" the controls that Space
+                  sets next
     """
 
     key: str
@@ -184,6 +184,7 @@ def step(
     """
     controls = dict(widgets)
     if isinstance(ask, Question):
+        # More options than any question has: question.js has letters for six.
         controls[PICK] = Control(whole(OPEN, 9), OPEN)
 
     def keep(make: Callable[..., StepPicture]) -> Callable[..., StepPicture]:

@@ -298,7 +298,7 @@ def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
     return _in_numpy(*stored) if isinstance(stored, tuple) else stored
 
 
-def yardstick(card: Mapping[str, Any]) -> NgramModel | None:
+def load_ngram_model(card: Mapping[str, Any]) -> NgramModel | None:
     """The n-gram model that a network's card names; None if it isn't on this machine."""
     for info in available()[0]:
         if (info.name, info.kind) == (card.get("ngram"), "ngram"):

@@ -118,12 +118,15 @@ def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | N
                 received=received(state_change),
             )
         for where, apply in state_change.changes(weights).items():
-            by_state.setdefault(where, []).append(partial(applied, state_change, apply))
+            by_state.setdefault(where, []).append(partial(apply_checked, state_change, apply))
     return {where: partial(_in_order, in_order) for where, in_order in by_state.items()}
 
 
-def applied(state_change: object, apply: Change, t: int, state: Floats) -> None:
-    """Apply `one`. Raises ConfigError where it makes a state NaN or longer than MAX_STATE_LENGTH."""
+def apply_checked(state_change: object, apply: Change, t: int, state: Floats) -> None:
+    """Apply the change `apply` of `state_change`.
+
+    Raises ConfigError where it makes a state NaN or longer than MAX_STATE_LENGTH.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         # One product tells NaN and too large a state alike: a comparison with NaN is false. Taken before the
         # change too, as a damaged network's states are not finite to begin with.
@@ -282,7 +285,7 @@ class Layer:
     b_u: Floats | None = None
 
     @cached_property
-    def across(self) -> Floats:
+    def W_h_blocks(self) -> Floats:
         """W_h transposed by block, (G, H, H), and contiguous: OpenBLAS multiplies a few rows with it a third
         faster than with a transposed view.
         """
@@ -290,7 +293,7 @@ class Layer:
         return np.ascontiguousarray(self.blocks(self.W_h.T))
 
     @cached_property
-    def looked_up(self) -> Floats:
+    def table_blocks(self) -> Floats:
         """The table by block, (G, V + 1, H), and contiguous."""
         assert self.table is not None
         return np.ascontiguousarray(self.blocks(self.table))
@@ -344,7 +347,7 @@ class _Step:
             self.calls += [partial(np.dot, part, h, to) for part, to in _pieces(layer.W_h, u.reshape(-1))]
         # Many texts: h times each block of W_h, so that the results lie by block, as the record reads them.
         elif len(h) > MAX_SINGLE_TEXTS:
-            self.calls.append(partial(matmul, h, layer.across, u))
+            self.calls.append(partial(matmul, h, layer.W_h_blocks, u))
         else:
             for W, outs in zip(np.split(layer.W_h, len(u)), u, strict=True):
                 for state, out in zip(h, outs, strict=True):
@@ -397,7 +400,7 @@ class Weights:
 
     @property
     def cell(self) -> str:
-        """A name of `rnnviz.networks.config.CELLS`."""
+        """A name of `rnnviz.networks.cells.CELLS`, or "custom"."""
         return self.layers[0].cell
 
     @property
@@ -419,14 +422,14 @@ class Weights:
         changes: Changes = NO_CHANGES,
         time: int = 0,
         *,
-        driven: Floats | None = None,
+        first_rows: Floats | None = None,
     ) -> None:
         """Read the inputs `ids` (n,), or (n, B) of B texts, writing the states after each into rows 1 .. n.
 
         hidden   (n + 1, L, H) or (n + 1, L, B, H); row 0 is the state before the first input
         cell     an LSTM's C, shaped alike; None for other cells
         changes  apply to each new state, and count the first input as number `time`
-        driven   (n, …, G·H) replaces X_t W_x + b of the first layer
+        first_rows  (n, …, G·H) replaces X_t W_x + b of the first layer
         """
         texts = ids.shape[1:]
         steps = self._steps(texts, changes)
@@ -442,8 +445,8 @@ class Weights:
                     h = hidden[begin : end + 1, n]
                     c = None if cell is None else cell[begin : end + 1, n]
                     rows: Floats | None = None
-                    if driven is not None and n == 0:
-                        rows = driven[begin:end]
+                    if first_rows is not None and n == 0:
+                        rows = first_rows[begin:end]
                     # The first layer of a recurrent cell reads its rows from the table, one step at a time.
                     elif n or step is None or layer.table is None:
                         rows = self.rows(n, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
@@ -561,7 +564,7 @@ def _replay(
 ) -> None:
     """Fill in rows 1 .. n of h and c (n + 1, …, H), from `rows` (n, …, G·H) or the table by `ids` (n, …)."""
     x, calls, table = step.x, step.calls, layer.table
-    row, driven = x.reshape(-1), None if rows is None else layer.blocks(rows)
+    row, inputs = x.reshape(-1), None if rows is None else layer.blocks(rows)
     # A list's integers index a table faster than numpy's do, one at a time.
     at = ids.tolist() if ids.ndim == 1 else ids
     step.state[0][...] = h[0]
@@ -569,12 +572,12 @@ def _replay(
         step.state[1][...] = c[0]
     for t in range(len(ids)):
         # The three ways to a row: given, looked up for one text, looked up for a batch of texts.
-        if driven is not None:
-            x[...] = driven[:, t]
+        if inputs is not None:
+            x[...] = inputs[:, t]
         elif ids.ndim == 1:
             row[...] = table[at[t]]  # type: ignore[index]
         else:
-            np.take(layer.looked_up, at[t], axis=1, out=x, mode="clip")  # "raise" buffers
+            np.take(layer.table_blocks, at[t], axis=1, out=x, mode="clip")  # "raise" buffers
         step.time = time + t
         # The engine's inner loop: 14 calls for a GRU, 13 for an LSTM, where one product is one call.
         for call in calls:

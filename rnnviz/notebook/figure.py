@@ -48,7 +48,7 @@ def trace(read: Trace) -> dict[str, Any]:
     if not len(read):
         return {"kind": "empty", "said": repr(read)}
     layer = read.hidden.shape[1] - 1
-    last_part = read[max(0, len(read) - live.MAX_COLUMNS) :]
+    last_part = read[max(0, len(read) - live.WINDOW_COLUMNS) :]
     scale = live.trace_scale(read)
     anchors = scale.anchors(LIGHT)
     values = last_part.hidden[:, layer].T  # (H, n)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, install
-from rnnviz.networks.checkpoint import yardstick
+from rnnviz.networks.checkpoint import load_ngram_model
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -46,4 +46,4 @@ def live(
         raise ConfigError(
             "the live view in a notebook needs anywidget: {command}", command=install("notebook")
         ) from None
-    return Live(model, text, yardstick(model.card) if ngram is None else ngram, temperature)
+    return Live(model, text, load_ngram_model(model.card) if ngram is None else ngram, temperature)

@@ -56,10 +56,10 @@ export function widget(styles, markup) {
     const host = el.appendChild(document.createElement("div"));
     const look = { styles: COLOURS + styles, markup, height: HEIGHT };
     const view = mount(host, View, look, () => plotlyOf(model));
-    view.link.send = (ask) => model.send({ kind: "ask", ask });
+    view.viewSocket.sendToPage = (ask) => model.send({ kind: "ask", ask });
     /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
     const onMessage = ({ kind, client }, buffers) => {
-      if (kind === "answer" && client === view.link.client) view.takeAnswer(bytes(buffers[0]));
+      if (kind === "answer" && client === view.viewSocket.client) view.takeAnswer(bytes(buffers[0]));
     };
     model.on("msg:custom", onMessage);
     const themes = new MutationObserver(() => again(view));
@@ -69,7 +69,7 @@ export function widget(styles, markup) {
       (entries) => entries.some((entry) => entry.isIntersecting) && again(view),
     );
     visibility.observe(host);
-    view.link.ask();
+    view.viewSocket.ask();
     return () => {
       model.off("msg:custom", onMessage);
       themes.disconnect();

@@ -5,7 +5,7 @@
 import { commonPrefix } from "../ui/browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
 
-/** @import { Shape } from "../ui/pages/explore/static/types" */
+/** @import { SamplingSettings } from "../ui/pages/explore/static/types" */
 /** @import { Answer, Ask, BrowserRows, PageModel, Selection, PageAnswer } from "./types" */
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
@@ -86,12 +86,12 @@ export class Answers {
       client: ask.client,
       seq: ask.seq,
       revision: this.revision,
-      known: viewRows.textRows,
-      unitFrom: viewRows.unitRows,
+      heldRows: viewRows.textRows,
+      heldUnitRows: viewRows.unitRows,
       length,
       start,
       stop,
-      held: [viewRows.low, viewRows.high],
+      heldColumns: [viewRows.low, viewRows.high],
       quantity,
       layer,
       order,
@@ -150,7 +150,7 @@ export class Answers {
 
   /**
    * The arrays of an answer: a selection of the text, without the rows that the view holds.
-   * @param {Selection} selection @param {BrowserRows} viewRows @param {Shape} shape @param {number} unchanged
+   * @param {Selection} selection @param {BrowserRows} viewRows @param {SamplingSettings} shape @param {number} unchanged
    */
   content({ length, start, stop, quantity, layer, order, unit }, viewRows, shape, unchanged) {
     const { model, network, reading } = this;
@@ -224,7 +224,7 @@ export class Answers {
   /**
    * The reshaped predictions after start … stop characters, as `shaped_rows` in live_answer.py: the listed
    * probabilities, that of the actual symbol, and the number of symbols left. Null while nothing is reshaped.
-   * @param {number} start @param {number} stop @param {Shape} shape @param {number} unchanged
+   * @param {number} start @param {number} stop @param {SamplingSettings} shape @param {number} unchanged
    */
   reshaped(start, stop, shape, unchanged) {
     const { temperature, top_k, top_p } = shape;
@@ -285,7 +285,7 @@ function largest(logs, k) {
   return { ids, logs: ids.map((id) => logs[id]) };
 }
 
-/** @param {Float32Array} logs @param {number} k @param {Shape} shape @param {number | undefined} actual */
+/** @param {Float32Array} logs @param {number} k @param {SamplingSettings} shape @param {number | undefined} actual */
 function shapedRow(logs, k, shape, actual) {
   const { symbols, weights } = weigh(logs, shape);
   const sum = weights.reduce((a, b) => a + b, 0);

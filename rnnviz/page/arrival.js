@@ -8,7 +8,7 @@ import { unpack } from "../ui/browser/static/compressed_text.js";
 
 const BOOKMARKED = ["text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows"];
 const ORDERS = ["steady", "alike", "index"];
-const MAX_TEXT_CHARS = 2000; // of a text in an address, as in rnnviz/ui/shell/address.py
+const MAX_ADDRESS_TEXT_CHARS = 2000; // of a text in an address, as in rnnviz/ui/shell/address.py
 
 /** Whether an address has a value of the view's. @param {URLSearchParams} query */
 export const isBookmark = (query) => BOOKMARKED.some((name) => query.has(name));
@@ -24,7 +24,7 @@ const whole = (value) => (/^\d{1,9}$/.test(value ?? "") ? Number(value) : null);
 export async function arrive(query, { quantities, layers, units, first, words }) {
   const number = (/** @type {string} */ name) => whole(query.get(name));
   const packed = query.get("text");
-  const text = packed === null ? null : await unpack(packed, MAX_TEXT_CHARS);
+  const text = packed === null ? null : await unpack(packed, MAX_ADDRESS_TEXT_CHARS);
   const quantity = query.get("quantity");
   const order = query.get("order");
   const [layer, unit, cut] = [number("layer"), number("unit"), number("of")];
@@ -46,7 +46,7 @@ export async function arrive(query, { quantities, layers, units, first, words })
     why: number("why") === 1,
     rows: number("rows") ?? 0,
     wrong: packed !== null && text === null ? words["page.damaged"] : "",
-    cut: text !== null && cut !== null && cut > MAX_TEXT_CHARS ? cut : null,
+    cut: text !== null && cut !== null && cut > MAX_ADDRESS_TEXT_CHARS ? cut : null,
   };
   return { text, looks, arrival };
 }

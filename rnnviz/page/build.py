@@ -116,14 +116,14 @@ def check_network(info: checkpoint.ModelInfo) -> NumpyModel:
 
 
 def network_header(
-    model: NumpyModel, yardstick: NgramModel | None, listed: Sequence[checkpoint.ModelInfo] = ()
+    model: NumpyModel, ngram_model: NgramModel | None, listed: Sequence[checkpoint.ModelInfo] = ()
 ) -> dict[str, Any]:
     """What the page's engine knows of a network besides arrays, in the session's language (types.d.ts: Made).
 
-    yardstick  the n-gram model beside it, if its tables fit: see `table_arrays`
+    ngram_model  the n-gram model beside it, if its tables fit: see `table_arrays`
     listed     the networks of the page
     """
-    fixed, digest = fixed_part(model, yardstick, START_TEMPERATURE, listed)
+    fixed, digest = fixed_part(model, ngram_model, START_TEMPERATURE, listed)
     fixed["advises"] = False  # no server searches for a network that reads a text better
     fixed["words"] |= page_words()
     fixed["notes"] = {info.path.stem: shown_units.followed_targets(info.card) for info in listed}
@@ -146,7 +146,6 @@ def page_words() -> dict[str, str]:
         "step.link": "",
         "waiting": _("The page is still reading: the network, or the text."),
         "page.network": _("Network"),
-        "page.language": _("中文"),
         "page.documentation": _("What is this?"),
         "page.own": _("A file of yours …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
@@ -168,9 +167,9 @@ def page_words() -> dict[str, str]:
     }
 
 
-def network_arrays(model: NumpyModel, yardstick: NgramModel | None) -> Arrays:
-    """The rows' orders, the units' reach, and the tables of `yardstick` if they fit."""
-    return {**table_arrays(yardstick, model.vocabulary), **order_arrays(model)}
+def network_arrays(model: NumpyModel, ngram_model: NgramModel | None) -> Arrays:
+    """The rows' orders, the units' reach, and the tables of `ngram_model` if they fit."""
+    return {**table_arrays(ngram_model, model.vocabulary), **order_arrays(model)}
 
 
 def table_arrays(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, Array]:
@@ -202,10 +201,10 @@ def order_arrays(model: NumpyModel) -> Arrays:
     return orders | {f"reach:{name}": values for name, values in shown_units.unit_reach(model).items()}
 
 
-def opening_answer(model: NumpyModel, yardstick: NgramModel | None, header: Mapping[str, Any]) -> bytes:
+def opening_answer(model: NumpyModel, ngram_model: NgramModel | None, header: Mapping[str, Any]) -> bytes:
     """The first answer: the heat map's first rows alone. The engine's first answer has all others."""
     session = LiveSession(
-        model, yardstick, temperature=START_TEMPERATURE, static=(header["fixed"], header["digest"])
+        model, ngram_model, temperature=START_TEMPERATURE, static=(header["fixed"], header["digest"])
     )
     first = LiveAsk(**first_heat_map(shown_units.named_units(model)))
     text = header["opening"]
@@ -289,19 +288,19 @@ def add_contents(
     }
     for info in infos:
         model = check_network(info)
-        yardstick = checkpoint.yardstick(info.card)
-        yardstick = yardstick if table_arrays(yardstick, model.vocabulary) else None
+        ngram_model = checkpoint.load_ngram_model(info.card)
+        ngram_model = ngram_model if table_arrays(ngram_model, model.vocabulary) else None
         fixed = {}
         for spoken in languages:
             with speaking(spoken):
-                header = network_header(model, yardstick, infos)
+                header = network_header(model, ngram_model, infos)
                 fixed[spoken] = files.add(f"{info.path.stem}.{spoken}", ".json", _json(header))
                 if first[spoken] == info.path.stem:
-                    answer = gzip.compress(opening_answer(model, yardstick, header), 9, mtime=0)
+                    answer = gzip.compress(opening_answer(model, ngram_model, header), 9, mtime=0)
                     openings[spoken] = files.add(spoken, ".opening", answer)
         networks[info.path.stem] = {
             "weights": files.add(info.path.stem, ".safetensors", info.path.read_bytes()),
-            "data": files.add(info.path.stem, ".data", pack({}, network_arrays(model, yardstick))),
+            "data": files.add(info.path.stem, ".data", pack({}, network_arrays(model, ngram_model))),
             "fixed": fixed,
         }
     plotly = files.add("plotly", ".js", (plotly_folder() / "plotly.min.js").read_bytes())

@@ -7,26 +7,41 @@
 // A changed text is read again only from the first difference on: a keystroke costs one character.
 
 import { commonPrefix } from "../ui/browser/static/characters.js";
-import { affine, affines, hasCell, Layer } from "./cells.js";
+import { hasCell, Layer } from "./cells.js";
+import { makeMatrices } from "./products.js";
 
+/** @import { Matrix } from "./products.js" */
 /** @import { Config, WhyBits, Tensors } from "./types" */
 
 const FIRST_ROWS = 256; // rows of the first allocation
-const WHY_CHARS = 64; // characters that "why" leaves out, as LAST in scoring/occlusion.py
+const WHY_CHARS = 64; // characters that "why" leaves out, as MAX_OMISSIONS in scoring/occlusion.py
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
-  /** @param {Config} config @param {Tensors} tensors */
-  constructor(config, tensors) {
+  /** @param {Config} config @param {Tensors} tensors @param {boolean} [plain] whether products are made without WebAssembly */
+  constructor(config, tensors, plain = false) {
     this.config = config;
     this.V = config.vocabulary_size;
     this.L = config.layers;
     this.H = config.hidden_size;
     this.embedding = tensors["embedding.weight"];
-    this.readout = tensors["readout.weight"] ?? this.embedding; // tied weights: the embedding's first V rows
+    const readout = tensors["readout.weight"] ?? this.embedding.subarray(0, this.V * this.H); // tied weights
     this.bias = tensors["readout.bias"];
     this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
     this.hasCell = hasCell(config.cell);
+    const all = this.layers.flatMap(({ W, U, b }) =>
+      [W, ...(U ? [U] : [])].map((weights) => [weights, b.length]),
+    );
+    const list = /** @type {[Float32Array, number][]} */ ([...all, [readout, this.V]]);
+    const matrices = makeMatrices(
+      list.map(([W, rows]) => ({ W, rows })),
+      plain,
+    );
+    this.readout = /** @type {Matrix} */ (matrices.pop());
+    for (const layer of this.layers) {
+      layer.inputMatrix = matrices.shift();
+      if (layer.U) layer.stateMatrix = matrices.shift();
+    }
     /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, cached at the symbol's first use */
     this.table = Array(this.V + 1);
   }
@@ -35,10 +50,10 @@ export class Network {
   driven(id) {
     const cached = this.table[id];
     if (cached) return cached;
-    const { W, b } = this.layers[0];
+    const { W, b, inputMatrix } = this.layers[0];
     const row = new Float32Array(b.length);
     const X = this.config.embedding_size;
-    if (X) affine(row, W, this.embedding.subarray(id * X, (id + 1) * X), b);
+    if (X) inputMatrix?.times(this.embedding.subarray(id * X, (id + 1) * X), b, row);
     else for (let i = 0; i < row.length; i++) row[i] = W[i * (this.V + 1) + id] + b[i]; // a one-hot x selects a column of W
     this.table[id] = row;
     return row;
@@ -55,7 +70,7 @@ export class Network {
     this.layers.forEach((layer, n) => {
       const part = (/** @type {Float32Array | undefined} */ rows) => rows?.subarray(n * H, (n + 1) * H);
       const driven = n ? layer.driven : this.driven(id);
-      if (n) affine(driven, layer.W, after.subarray((n - 1) * H, n * H), layer.b);
+      if (n) layer.inputMatrix?.times(after.subarray((n - 1) * H, n * H), layer.b, driven);
       layer.step(
         driven,
         before.subarray(n * H, (n + 1) * H),
@@ -74,17 +89,17 @@ export class Network {
   stepSideBySide(id, n, hidden, cells) {
     const { H, L } = this;
     for (const [l, layer] of this.layers.entries()) {
-      const { W, b, U, c, carried } = layer;
+      const { b, c, carried, inputMatrix, stateMatrix } = layer;
       const at = { n, stride: L * H, from: l * H };
-      const driven = l ? affines(W, hidden, b, { ...at, from: at.from - H }) : this.driven(id);
-      const recurrent = U && c && affines(U, hidden, c, at);
+      const inputs = l ? inputMatrix?.timesEach(hidden, b, { ...at, from: at.from - H }) : null;
+      const recurrent = c && stateMatrix?.timesEach(hidden, c, at);
       for (let i = 0; i < n; i++) {
         const row = (/** @type {Float32Array} */ rows) => rows.subarray(i * b.length, (i + 1) * b.length);
         const [h, next] = [hidden, cells ?? hidden].map((rows) =>
           rows.subarray((i * L + l) * H).subarray(0, H),
         );
         if (recurrent) layer.carried = /** @type {Float32Array<ArrayBuffer>} */ (row(recurrent));
-        const input = l ? row(driven) : driven;
+        const input = inputs ? row(inputs) : this.driven(id);
         layer.stepFunction(layer, { driven: input, before: h, after: h, cell: next, next });
       }
       layer.carried = carried;
@@ -93,7 +108,7 @@ export class Network {
 
   /** log P of every symbol after states (L · H,), into `out` (V,). @param {Float32Array} states @param {Float32Array} out */
   predict(states, out) {
-    affine(out, this.readout, states.subarray((this.L - 1) * this.H), this.bias);
+    this.readout.times(states.subarray((this.L - 1) * this.H), this.bias, out);
     let [largest, sum] = [-Infinity, 0];
     for (const logit of out) largest = Math.max(largest, logit);
     for (const logit of out) sum += Math.exp(logit - largest);
@@ -200,7 +215,7 @@ export class Reading {
     const first = Math.max(0, t - WHY_CHARS);
     const n = t - first;
     const [hidden, cells] = [this.hidden, this.cells].map((states) => {
-      const rows = new Float32Array((n + 3) * width); // `affines` reads four rows at a time
+      const rows = new Float32Array(n * width);
       rows.set(states?.subarray(first * width, t * width) ?? []);
       return rows;
     });

@@ -64,14 +64,14 @@ def first_heat_map(named_units: tuple[shown_units.NamedUnit, ...]) -> dict[str, 
 
 def fixed_part(
     model: Network,
-    yardstick: NgramModel | None,
+    ngram_model: NgramModel | None,
     temperature: float,
     listed: Sequence[ModelInfo] = (),
     memoryless: NumpyModel | None = None,
 ) -> tuple[dict[str, Any], str]:
     """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
 
-    yardstick    the n-gram model to compare with, or None
+    ngram_model    the n-gram model to compare with, or None
     temperature  the sampling temperature to begin with
     listed       the models that can be chosen
     memoryless   the MLP that can be shown beside this model, or None
@@ -81,7 +81,7 @@ def fixed_part(
     colours = shared_colours()
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(
-            theme, vocabulary_size=vocabulary.size, columns=live.MAX_COLUMNS
+            theme, vocabulary_size=vocabulary.size, columns=live.WINDOW_COLUMNS
         )
     fixed = {
         "words": live_words(),
@@ -102,8 +102,8 @@ def fixed_part(
         "unnamed": "" if named_units else shown_units.unnamed_targets(model.card),
         "first": first_heat_map(named_units),
         "symbols": list(vocabulary.characters),
-        "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
-        "order": yardstick.order if yardstick else 0,
+        "ngram": _("{order}-gram").format(order=ngram_model.order) if ngram_model else None,
+        "order": ngram_model.order if ngram_model else 0,
         "memoryless": memoryless.name if memoryless else None,
         "themes": colours,
         "surprisalFull": SURPRISAL_FULL,

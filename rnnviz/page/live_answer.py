@@ -25,7 +25,7 @@ from rnnviz.arrays import Array, Arrays
 from rnnviz.figures import live
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page import shown_units
-from rnnviz.scoring.sampling import PLAIN, Shape, sampling_distribution
+from rnnviz.scoring.sampling import PLAIN, SamplingSettings, sampling_distribution
 from rnnviz.scoring.text_reader import TextRead
 from rnnviz.scoring.trace import Trace
 
@@ -51,7 +51,7 @@ class Selection:
     memoryless: bool = False
 
     @property
-    def plane(self) -> tuple[str, int]:
+    def heat_map_source(self) -> tuple[str, int]:
         """The quantity and the layer of the heat map."""
         return self.quantity, self.layer
 
@@ -84,12 +84,12 @@ def find_browser_rows(
     # sent from the beginning; `text_rows` is one number for all such arrays, so all are.
     if browser_selection is None or browser_selection.memoryless != selection.memoryless:
         return BrowserRows(0, 0, start, start)
-    same_plane = browser_selection.plane == selection.plane
+    same_source = browser_selection.heat_map_source == selection.heat_map_source
     low, high = max(start, browser_selection.start), min(selection.stop, browser_selection.stop, unchanged)
-    if not same_plane or low >= high:
+    if not same_source or low >= high:
         low = high = start
     return BrowserRows(
-        unchanged, unchanged if same_plane and browser_selection.unit == selection.unit else 0, low, high
+        unchanged, unchanged if same_source and browser_selection.unit == selection.unit else 0, low, high
     )
 
 
@@ -114,15 +114,19 @@ def content(
     if read.memoryless is not None:
         arrays["memoryless"] = read.memoryless.nll[browser_rows.text_rows :].astype("<f4")
     if selection.unit is not None:
-        values = live.plane(trace, *selection.plane, browser_rows.unit_rows, selection.length)[
-            :, selection.unit
-        ]
-        arrays["unit"] = colour_levels(read.model, values, *selection.plane, selection.unit)
+        values = live.heat_map_values(
+            trace, *selection.heat_map_source, browser_rows.unit_rows, selection.length
+        )[:, selection.unit]
+        arrays["unit"] = colour_levels(read.model, values, *selection.heat_map_source, selection.unit)
 
     # The window: the columns on both sides of those that are held. Colours, a byte each, not values.
     arrays["states"] = np.concatenate(
         [
-            colour_levels(read.model, live.plane(trace, *selection.plane, begin, end), *selection.plane)
+            colour_levels(
+                read.model,
+                live.heat_map_values(trace, *selection.heat_map_source, begin, end),
+                *selection.heat_map_source,
+            )
             for begin, end in ((start, browser_rows.low), (browser_rows.high, stop))
         ]
     )
@@ -138,7 +142,7 @@ def content(
     arrays["entropy"] = trace.entropy[start : stop + 1][sent].astype("<f4")
 
     # Whole windows, while they are shown: a change of a slider changes every row.
-    if predictions.shape != PLAIN:
+    if predictions.settings != PLAIN:
         arrays["reshaped"] = predictions.reshaped(read, start, stop)
     if read.memoryless is not None:
         arrays["beside"] = predictions.memoryless(read, start, stop)
@@ -161,7 +165,7 @@ def colour_levels(model: Network, values: Array, quantity: str, layer: int, unit
 
 def unit_order(model: Network, selection: Selection) -> Array:
     """The unit of each row of the heat map, the named units first."""
-    quantity, layer = selection.plane
+    quantity, layer = selection.heat_map_source
     named = shown_units.named_among(shown_units.named_units(model), quantity, layer)
     return shown_units.unit_order(model, selection.order, layer, quantity, named).astype("<u2")
 
@@ -221,10 +225,10 @@ class WindowPredictions:
         self._listed = RowCache(listed_rows)
         self.reshape(PLAIN)
 
-    def reshape(self, shape: Shape) -> None:
-        """Reshape predictions by `shape` from now on."""
-        self.shape = shape
-        self._reshaped, self._memoryless = RowCache(shaped_rows(shape)), RowCache(shaped_rows(shape))
+    def reshape(self, settings: SamplingSettings) -> None:
+        """Reshape predictions by `settings` from now on."""
+        self.settings = settings
+        self._reshaped, self._memoryless = RowCache(shaped_rows(settings)), RowCache(shaped_rows(settings))
 
     def listed(self, read: TextRead, start: int, stop: int) -> Rows:
         """The rows of `listed_rows` after start .. stop characters."""
@@ -248,7 +252,7 @@ def listed_rows(trace: Trace, start: int, stop: int) -> Rows:
     return trace.top_at(start, stop, live.LISTED_NEXT)
 
 
-def shaped_rows(shape: Shape) -> ComputeRows[tuple[Trace, Trace]]:
+def shaped_rows(settings: SamplingSettings) -> ComputeRows[tuple[Trace, Trace]]:
     """Predictions reshaped by temperature, top-k and top-p: one float32 array, (n, live.LISTED_NEXT + 2).
 
     A row has the probabilities of the symbols of `listed_rows`, then the probability of the actual character
@@ -258,7 +262,7 @@ def shaped_rows(shape: Shape) -> ComputeRows[tuple[Trace, Trace]]:
 
     def compute(traces: tuple[Trace, Trace], start: int, stop: int) -> Rows:
         predicting, listing = traces
-        P = sampling_distribution(predicting.log_probs_at(start, stop), **asdict(shape))  # (n, V)
+        P = sampling_distribution(predicting.log_probs_at(start, stop), **asdict(settings))  # (n, V)
         listed = np.take_along_axis(P, listed_rows(listing, start, stop)[0], axis=1)
         actual = np.zeros(len(P))
         ids = listing.ids[start:stop]  # one fewer than predictions at the text's end

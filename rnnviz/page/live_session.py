@@ -30,7 +30,7 @@ from rnnviz.page.live_answer import (
 from rnnviz.page.payload import pack
 from rnnviz.page.text_numbers import number_values
 from rnnviz.scoring.occlusion import occlusion_bits
-from rnnviz.scoring.sampling import Shape, resume
+from rnnviz.scoring.sampling import SamplingSettings, resume
 from rnnviz.scoring.text_reader import TextReader
 from rnnviz.scoring.trace import Trace
 
@@ -65,7 +65,7 @@ class LiveAsk:
     seq: int = 0
     text: str = ""
     start: int | None = None
-    columns: int = live.MAX_COLUMNS
+    columns: int = live.WINDOW_COLUMNS
     quantity: str = "hidden"
     layer: int = 0
     order: str = "steady"
@@ -93,7 +93,7 @@ class LiveAsk:
         return ask if text == ask.text else replace(ask, text=text)
 
     @cached_property  # a key needs it twice, and `replace` checks all fields
-    def looks(self) -> LiveAsk:
+    def view_choices(self) -> LiveAsk:
         """The ask without the text, the window and the numbering: two equal ones show the same of a text."""
         return replace(self, text="", start=None, client="", seq=0, base=0, static="", at=0)
 
@@ -139,29 +139,29 @@ _VALID_FIELDS: Mapping[str, payload.Accepts] = {
 class LiveSession:
     """One reader's text, read by one model, and a record of what the browser holds.
 
-    yardstick    the n-gram model whose surprisal is shown beside, or None
+    ngram_model    the n-gram model whose surprisal is shown beside, or None
     memoryless   a network of the same vocabulary that can be shown beside, or None
     temperature  used unless an ask has one
-    static       the unchanging part of the answers and its digest, see `initial_data.fixed`; left out if the
-                 browser holds this digest. It may be replaced, as when the reader changes the language.
+    static       the unchanging part of the answers and its digest, see `initial_data.fixed_part`; left out if
+                 the browser holds this digest. It may be replaced, as when the reader changes the language.
     """
 
     def __init__(
         self,
         model: Network,
-        yardstick: NgramModel | None = None,
+        ngram_model: NgramModel | None = None,
         memoryless: NumpyModel | None = None,
         *,
         temperature: float = 1.0,
         static: tuple[Mapping[str, Any], str] = ({}, ""),
     ) -> None:
-        self.model, self.yardstick, self.memoryless = model, yardstick, memoryless
+        self.model, self.ngram_model, self.memoryless = model, ngram_model, memoryless
         self.temperature, self.static = temperature, static
         self.text = ""
-        self._reader = TextReader(model, yardstick, memoryless)
+        self._reader = TextReader(model, ngram_model, memoryless)
         self._predictions = WindowPredictions()
-        self._reasons: tuple[str, Floats] = ("", np.empty(0, np.float32))  # of the text that was read
-        self._looks: LiveAsk | None = None
+        self._occlusion: tuple[str, Floats] = ("", np.empty(0, np.float32))  # of the text that was read
+        self._view_choices: LiveAsk | None = None
         self._sent: Selection | None = None
         self._revision = 0
 
@@ -177,13 +177,13 @@ class LiveSession:
 
     def is_quick(self, ask: LiveAsk) -> bool:
         """Whether `ask` differs from the last one by QUICK_CHARS: answered in about a millisecond."""
-        if ask.write or ask.why or self._sent is None or ask.looks != self._looks:
+        if ask.write or ask.why or self._sent is None or ask.view_choices != self._view_choices:
             return False
         start, stop = ask.window(len(ask.text))
         # Columns that the window moves by are new ones too, with a prediction each.
         if max(abs(start - self._sent.start), abs(stop - self._sent.stop)) > QUICK_CHARS:
             return False
-        # The texts differ in the last QUICK_CHARS characters of the new one, at most.
+        # The new text, without its last QUICK_CHARS characters, must be the old one's beginning.
         return self.text.startswith(ask.text[: max(0, len(ask.text) - QUICK_CHARS)])
 
     def answer(self, ask: LiveAsk, **extra: Any) -> bytes:
@@ -192,13 +192,15 @@ class LiveSession:
         # answer fails, the next ask's base is too old, and everything is sent again.
         browser_selection = self._sent if ask.base and ask.base == self._revision else None
         self._revision += 1
-        self._looks = ask.looks
+        self._view_choices = ask.view_choices
         read = self._reader.read(ask.text, with_memoryless=ask.memoryless)
         self.text = read.text
         selection = self._sent = self._select(ask, len(read.trace))
-        shape = Shape(self.temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
-        if shape != self._predictions.shape:
-            self._predictions.reshape(shape)
+        settings = SamplingSettings(
+            self.temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p
+        )
+        if settings != self._predictions.settings:
+            self._predictions.reshape(settings)
         rows = find_browser_rows(browser_selection, selection, read.unchanged)
         arrays = content(read, selection, rows, self._predictions)
         numbers = number_values(read.trace)
@@ -207,12 +209,12 @@ class LiveSession:
             "client": ask.client,
             "seq": ask.seq,
             "revision": self._revision,
-            "known": rows.text_rows,
-            "unitFrom": rows.unit_rows,
+            "heldRows": rows.text_rows,
+            "heldUnitRows": rows.unit_rows,
             "length": selection.length,
             "start": selection.start,
             "stop": selection.stop,
-            "held": [rows.low, rows.high],
+            "heldColumns": [rows.low, rows.high],
             "quantity": selection.quantity,
             "layer": selection.layer,
             "order": selection.order,
@@ -231,9 +233,9 @@ class LiveSession:
                 step = unit_step(read.trace, ask.pin, selection.layer, selection.unit)
                 header["step"] = {"at": ask.pin, **step}
             if ask.why:
-                header["why"], arrays["why"] = ask.pin, self._left_out(read.trace, ask.pin)
+                header["why"], arrays["why"] = ask.pin, self._cached_occlusion(read.trace, ask.pin)
         if ask.write:
-            header["continuations"] = self._continuations(read.trace, ask, shape)
+            header["continuations"] = self._continuations(read.trace, ask, settings)
         return pack(header, arrays)
 
     def _select(self, ask: LiveAsk, length: int) -> Selection:
@@ -256,19 +258,19 @@ class LiveSession:
         unknown = len(trace) - int(np.count_nonzero(trace.known))
         return contamination.why(self.model.card, len(trace), unknown, bits)
 
-    def _left_out(self, trace: Trace, t: int) -> Floats:
+    def _cached_occlusion(self, trace: Trace, t: int) -> Floats:
         """`occlusion_bits` at character `t`, cached: they read the text many times; the window may move."""
         text_read = trace.text[: t + 1]
-        if self._reasons[0] != text_read:
-            self._reasons = text_read, occlusion_bits(trace, t).astype("<f4")
-        return self._reasons[1]
+        if self._occlusion[0] != text_read:
+            self._occlusion = text_read, occlusion_bits(trace, t).astype("<f4")
+        return self._occlusion[1]
 
     @staticmethod
-    def _continuations(trace: Trace, ask: LiveAsk, shape: Shape) -> list[str]:
+    def _continuations(trace: Trace, ask: LiveAsk, settings: SamplingSettings) -> list[str]:
         """As many continuations as were asked for, no two alike."""
         limit = CONTINUATION_CHARS if ask.write == 1 else BRANCH_CHARS
         length = max(0, min(limit, MAX_TEXT_CHARS - len(trace)))
-        at, settings = min(ask.at, len(trace)), asdict(shape)
-        texts = (resume(trace, at, length, **settings) for _ in range(ask.write if length else 0))
+        at = min(ask.at, len(trace))
+        texts = (resume(trace, at, length, **asdict(settings)) for _ in range(ask.write if length else 0))
         # At temperature 0 all are the same: a dict keeps the first of each, in order.
         return list(dict.fromkeys(texts))

@@ -14,8 +14,12 @@ const named = (arrays, kind) =>
     ),
   );
 
-/** @param {PageModel} made @param {Tensors} tensors @param {Arrays} arrays @returns {Answers} */
-export function answers(made, tensors, arrays) {
+/**
+ * @param {PageModel} model @param {Tensors} tensors @param {Arrays} arrays
+ * @param {boolean} [plain] whether the engine does without WebAssembly
+ * @returns {Answers}
+ */
+export function answers(model, tensors, arrays, plain = false) {
   /** @type {Record<string, Record<string, unknown>>} */
   const levels = {};
   for (const [name, values] of Object.entries(named(arrays, "level:"))) {
@@ -23,8 +27,8 @@ export function answers(made, tensors, arrays) {
     levels[k] = { ...levels[k], [part]: values };
   }
   const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // integer keys come in ascending order
-  const network = new Network(made.config, tensors);
+  const network = new Network(model.config, tensors, plain);
   const counts = tables.length ? new Counts(network.V, tables) : null;
   const parts = { rows: named(arrays, "rows:"), reach: named(arrays, "reach:") };
-  return new Answers(/** @type {PageModel} */ ({ ...made, ...parts }), network, counts);
+  return new Answers(/** @type {PageModel} */ ({ ...model, ...parts }), network, counts);
 }

@@ -5,13 +5,13 @@
 //   share     each node's first summand of P; the last entry, of the node "never seen", is 0
 //   backoff   each node's factor as a context; the last entry, of "never seen", is 1
 
-import { leading } from "../ui/browser/static/characters.js";
+import { countLeading } from "../ui/browser/static/characters.js";
 
 /** @import { Level } from "./types" */
 
 /** The node of a key; without one, the last node, "never seen". @param {Level} level @param {number} key */
 function find({ keys, share }, key) {
-  const at = leading(keys.length, (i) => keys[i] < key);
+  const at = countLeading(keys.length, (i) => keys[i] < key);
   return keys[at] === key ? at : share.length - 1;
 }
 

@@ -24,6 +24,7 @@ import { FileError, readNetwork } from "./safetensors.js";
 /** @import { Ask, Description, Index, Look, PageModel, Tensors, PageAnswer } from "./types" */
 
 const OTHER_LANGUAGE = /** @type {const} */ ({ en: "zh", zh: "en" });
+const LANGUAGE_NAMES = { en: "English", zh: "中文" };
 const OWN = ""; // the choice of a file, among the networks' names
 
 /** The live view with answers that are objects, not bytes. */
@@ -92,7 +93,7 @@ class Page {
     main?.replaceChildren();
     const host = /** @type {HTMLElement} */ (main);
     this.view = mount(host, PageView, look, () => scriptAddress(index.plotly));
-    this.view.link.send = (ask) =>
+    this.view.viewSocket.sendToPage = (ask) =>
       void this.answer(/** @type {Ask} */ (ask)).catch((error) => this.fail(error));
     address?.join("page", () => ({
       model: this.name === index.first[this.language] || this.ownFiles.has(this.name) ? null : this.name,
@@ -101,7 +102,7 @@ class Page {
     window.addEventListener("popstate", () => this.followAddress());
     const touch = (/** @type {Event} */ event) => {
       this.touched = true; // the typing stops, or doesn't begin
-      this.view.writing?.endReplay(event);
+      this.view.continuation?.endReplay(event);
     };
     for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, touch, true);
     window.addEventListener("dragover", (event) => event.preventDefault());
@@ -126,9 +127,9 @@ class Page {
     const complete = new Promise((resolve) => {
       this.complete = () => resolve(undefined);
     });
-    this.view.link.ask();
+    this.view.viewSocket.ask();
     await complete;
-    if (opens && !this.touched && !still()) this.view.writing.replay();
+    if (opens && !this.touched && !still()) this.view.continuation.replay();
     if (this.index.offline && isSecureContext) await navigator.serviceWorker?.register(this.index.offline);
   }
 
@@ -163,14 +164,14 @@ class Page {
     const [name, language] = this.readAddress();
     this.arrives = true;
     this.open(name, language);
-    this.view.link.ask();
+    this.view.viewSocket.ask();
   }
 
   /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */
   choose(name, language = this.language) {
     if (this.name) address?.beginEntry();
     this.open(name, language);
-    if (this.view.editor) this.view.link.ask();
+    if (this.view.editor) this.view.viewSocket.ask();
   }
 
   /** @param {string} name @param {"en" | "zh"} language */
@@ -208,8 +209,8 @@ class Page {
   /** Show that something takes its time. @param {number} [share] of it that is done */
   wait(share) {
     const { bar, view } = this;
-    view.link.long = true; // a newer text may replace this one
-    view.link.wait();
+    view.viewSocket.replaceable = true; // a newer text may replace this one
+    view.viewSocket.startTimer();
     bar.hidden = false;
     if (share === undefined) bar.removeAttribute("value");
     else bar.value = share;
@@ -270,7 +271,7 @@ class Page {
   /** @param {PageAnswer} answer */
   takeAnswer(answer) {
     const { bar, view, turn, select, note } = this;
-    view.link.long = false;
+    view.viewSocket.replaceable = false;
     bar.hidden = true;
     if (answer.header.static) {
       const { words, titles, notes, model } = answer.header.static;
@@ -281,7 +282,8 @@ class Page {
       select.ariaLabel = this.phrase("page.network");
       put(note, notes[model] ?? "");
       put(this.link, this.phrase("page.documentation"));
-      put(turn, this.phrase("page.language"));
+      turn.lang = OTHER_LANGUAGE[this.language];
+      put(turn, LANGUAGE_NAMES[OTHER_LANGUAGE[this.language]]);
       turn.hidden = Object.keys(this.index.openings).length < 2;
       document.title = `${titles[model] ?? model} · rnnviz`;
     }
@@ -295,9 +297,9 @@ class Page {
 }
 
 /** The first of the browser's languages that the page has. @param {Index} index */
-function preferred({ openings }) {
-  const [spoken] = navigator.languages.map((tag) => tag.split("-")[0]).filter((tag) => tag in openings);
-  return /** @type {"en" | "zh"} */ (spoken ?? Object.keys(openings)[0]);
+function preferred({ first }) {
+  const [spoken] = navigator.languages.map((tag) => tag.split("-")[0]).filter((tag) => tag in first);
+  return /** @type {"en" | "zh"} */ (spoken ?? Object.keys(first)[0]);
 }
 
 /** @param {Document} page @param {Look} look */

@@ -63,8 +63,9 @@ def unit_order(
 ) -> Ids:
     """The unit of each row, (H,).
 
-    kind  "steady": the units of `first`, then the FEW that change least often, then the others. The quantity
-          "cell" has an order of cell states; every other quantity uses that of hidden states.
+    kind  "steady": the units of `first`, then the STEADY_UNITS that change least often, then all
+          others. The quantity "cell" has an order of cell states; every other quantity uses that of hidden
+          states.
           "alike": similar units side by side
     """
     # A gate follows its state's rows, so that a unit keeps its row while a reader turns from one to the

@@ -1,8 +1,8 @@
 """The numbers that Explore shows of a text, each declared once: its name, its words, its place, its formula.
 
-An answer's header has their values and `fixed` their places; the browser draws whatever is declared. The page
-without a server has no Python: `numbers` in engine.js has the same formulas once more, and the golden tests
-hold them to those here.
+An answer's header has their values and `initial_data.fixed_part` their places; the browser draws
+whatever is declared. The page without a server has no Python: `numbers` in engine.js has the same formulas
+once more, and the golden tests hold them to those here.
 """
 
 from __future__ import annotations

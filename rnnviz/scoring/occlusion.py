@@ -111,5 +111,5 @@ def driven_states(
     b.
     """
     hidden, cell = initial_states(weights, state, rows)
-    weights.run(np.zeros(rows.shape[:2], np.int64), hidden, cell, driven=rows)
+    weights.run(np.zeros(rows.shape[:2], np.int64), hidden, cell, first_rows=rows)
     return hidden, cell

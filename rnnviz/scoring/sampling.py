@@ -66,7 +66,7 @@ def make_reader(model: Model, text: str = "", changes: Changes = NO_CHANGES) -> 
 
 
 @dataclass(frozen=True)
-class Shape:
+class SamplingSettings:
     """The settings of sampling: see `sample`. Raises ConfigError for values outside their range."""
 
     temperature: float = 1.0
@@ -89,7 +89,7 @@ class Shape:
             )
 
 
-PLAIN = Shape()
+PLAIN = SamplingSettings()
 """The model's own distribution."""
 
 
@@ -150,12 +150,12 @@ def stream(
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> Iterator[str]:
     """`sample`, a character at a time. Wrong arguments raise at the call, before the prompt is read."""
-    shape = Shape(temperature, top_k, top_p)
+    settings = SamplingSettings(temperature, top_k, top_p)
     check_length(length)
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
     # Not a generator function itself, so wrong arguments raise now and not at the first character.
     return draw_characters(
-        make_reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed
+        make_reader(model, prompt, changes), model.name, model.vocabulary, length, settings, seed
     )
 
 
@@ -175,11 +175,11 @@ def resume(
     The same seed gives the same characters as `sample` there, unless `changes` change the network's states.
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
     """
-    shape = Shape(temperature, top_k, top_p)
+    settings = SamplingSettings(temperature, top_k, top_p)
     check_length(length)
     # The start symbol is input 0, so t characters later the next input is number t + 1.
     after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
-    return "".join(draw_characters(after, read.model_name, read.vocabulary, length, shape, seed))
+    return "".join(draw_characters(after, read.model_name, read.vocabulary, length, settings, seed))
 
 
 @checked
@@ -222,25 +222,25 @@ def sampling_distribution(
     rows[..., UNKNOWN_ID] = -np.inf
     if not np.isfinite(rows.max(-1)).all():  # NaN, or no symbol with a probability
         raise ConfigError("log_probs are numbers below 0; received a row with NaN, or of -inf alone")
-    symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))
+    symbols, weights = _weights(rows, SamplingSettings(temperature, top_k, top_p))
     distribution = np.zeros_like(rows)
     np.put_along_axis(distribution, symbols, weights / weights.sum(-1, keepdims=True), axis=-1)
     return distribution
 
 
-def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
+def _weights(log_probs: Doubles, settings: SamplingSettings) -> tuple[Ids, Doubles]:
     """For each row (..., V), the symbols to draw from, most probable first, and their weights, (..., K)."""
-    kept_symbols = 1 if shape.temperature == 0 else shape.top_k
+    kept_symbols = 1 if settings.temperature == 0 else settings.top_k
     # Stable: of two equal symbols the lower id comes first.
     symbols = np.argsort(-log_probs, kind="stable")[..., :kept_symbols]
     ordered = np.take_along_axis(log_probs, symbols, axis=-1)
     with np.errstate(over="ignore"):  # a temperature near 0 sends all but the best to -inf, as it should
-        weights = np.exp((ordered - ordered[..., :1]) / (shape.temperature or 1))
-    if shape.top_p is not None and shape.top_p < 1:
+        weights = np.exp((ordered - ordered[..., :1]) / (settings.temperature or 1))
+    if settings.top_p is not None and settings.top_p < 1:
         sums = weights.cumsum(-1)
         # A symbol stays while those before it hold less than the share: the first always does.
         before = np.concatenate([np.zeros_like(sums[..., :1]), sums[..., :-1]], axis=-1)
-        weights[before >= shape.top_p * sums[..., -1:]] = 0
+        weights[before >= settings.top_p * sums[..., -1:]] = 0
     return symbols, weights
 
 
@@ -255,7 +255,7 @@ def draw_characters(
     name: str,
     vocabulary: Vocabulary,
     length: int,
-    shape: Shape,
+    settings: SamplingSettings,
     seed: int | None,
 ) -> Iterator[str]:
     """Draw `length` characters, each read by `after` before the next; `name` is the model's in errors."""
@@ -271,14 +271,14 @@ def draw_characters(
                 "or its training diverged; use another model",
                 name=name,
             )
-        symbol = best if shape.temperature == 0 else _choose(log_probs, shape, generator)
+        symbol = best if settings.temperature == 0 else _choose(log_probs, settings, generator)
         yield vocabulary.symbol(symbol)
         after.read(np.array([symbol]))
 
 
-def _choose(log_probs: Doubles, shape: Shape, generator: np.random.Generator) -> int:
+def _choose(log_probs: Doubles, settings: SamplingSettings, generator: np.random.Generator) -> int:
     """One symbol at random: the place of a uniform number among the summed weights."""
-    symbols, weights = _weights(log_probs, shape)
+    symbols, weights = _weights(log_probs, settings)
     # The weights needn't sum to one; one uniform number a character keeps samples of one seed in step.
     sums = weights.cumsum()
     return int(symbols[np.searchsorted(sums, generator.random() * sums[-1], side="right")])

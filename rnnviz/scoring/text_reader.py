@@ -44,8 +44,8 @@ class TextRead:
 class TextReader:
     """A network, an n-gram model or None, and a network without memory or None, that read the same text."""
 
-    def __init__(self, model: Network, yardstick: NgramModel | None, memoryless: NumpyModel | None) -> None:
-        self.model, self.yardstick, self.memoryless = model, yardstick, memoryless
+    def __init__(self, model: Network, ngram_model: NgramModel | None, memoryless: NumpyModel | None) -> None:
+        self.model, self.ngram_model, self.memoryless = model, ngram_model, memoryless
         self._tracer = Tracer(model)
         self._memoryless_tracer: Tracer | None = None  # made when it is first shown
         self._ngram_nll: Doubles = np.empty(0)
@@ -55,8 +55,8 @@ class TextReader:
         trace = self._tracer.extend(text)
         unchanged = self._tracer.changed[0]
         ngram = None
-        if self.yardstick is not None:
-            ngram = self._ngram_nll = self._extended_ngram_nll(self.yardstick, trace.text, unchanged)
+        if self.ngram_model is not None:
+            ngram = self._ngram_nll = self._extended_ngram_nll(self.ngram_model, trace.text, unchanged)
         read = TextRead(self.model, normalise(text), trace, unchanged, ngram)
         if not with_memoryless or self.memoryless is None:
             return read
@@ -65,12 +65,12 @@ class TextReader:
         memoryless = tracer.extend(trace.text)
         return replace(read, memoryless=memoryless, memoryless_unchanged=tracer.changed[0])
 
-    def _extended_ngram_nll(self, yardstick: NgramModel, text: str, unchanged: int) -> Doubles:
+    def _extended_ngram_nll(self, ngram_model: NgramModel, text: str, unchanged: int) -> Doubles:
         """The n-gram model's surprisal of the text (nats), computed from the character `unchanged` on."""
         # A count of order n sees n − 1 characters back, so only these are read again.
-        begin = max(0, unchanged - (yardstick.order - 1))
-        ids = yardstick.vocabulary.encode(text[begin:])
+        begin = max(0, unchanged - (ngram_model.order - 1))
+        ids = ngram_model.vocabulary.encode(text[begin:])
         changed = ids[unchanged - begin :]
-        costs = -yardstick.score(changed, ids[: unchanged - begin])
-        costs[changed == 0] += yardstick.vocabulary.unknown_cost
+        costs = -ngram_model.score(changed, ids[: unchanged - begin])
+        costs[changed == 0] += ngram_model.vocabulary.unknown_cost
         return np.concatenate([self._ngram_nll[:unchanged], costs])

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.shell.address import MAX_TEXT_CHARS, pack_text
+from rnnviz.ui.shell.address import MAX_ADDRESS_TEXT_CHARS, pack_text
 from tests.browser.conftest import Live
 from tests.support.browser import MODEL_FIELD, choose_model, holds, holds_text
 
@@ -98,7 +98,7 @@ def test_long_text_is_cut_in_address_with_note(live: Live) -> None:
     expect(page.locator(".rv-note-long")).to_contain_text("the first 2,000 characters")
     holds(page, {"of": str(len(text))})
     page.reload()
-    live.reads(text[:MAX_TEXT_CHARS])
+    live.reads(text[:MAX_ADDRESS_TEXT_CHARS])
     expect(page.locator(".rv-note-cut")).to_contain_text(f"the first 2,000 of {len(text):,} characters")
 
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from rnnviz.networks import checkpoint
 from rnnviz.page import build, folder
 from tests.browser.conftest import Live
+from tests.support.browser import SETTLED, inaccessible
 
 OPENING_NETWORK = "tiny-gru"
 
@@ -119,6 +120,18 @@ def test_language_button_turns_all_words(view: Live) -> None:
     expect(view.page).to_have_url(re.compile("lang=zh"))
 
 
+@pytest.mark.parametrize(("locale", "language"), [("zh-TW", "zh"), ("fr-FR", "en")])
+def test_page_begins_in_browsers_language_or_english(
+    browser: Browser, port: int, locale: str, language: str
+) -> None:
+    context = browser.new_context(locale=locale)
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/some/path/?text=The+Time")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    context.close()
+
+
 def test_address_restores_text_caret_and_unit(page: Page, port: int) -> None:
     live = Live(page, f"http://127.0.0.1:{port}/some/path/?text=The+Time&at=3&unit=2&model=tiny-lstm")
     assert live.text == "The Time"
@@ -179,4 +192,20 @@ def test_phone_shows_text_colours_and_bars_above_keyboard(browser: Browser, port
     live.area.press_sequentially(" was")
     expect(live.root).to_have_attribute("data-painted", "12")
     assert live.area.bounding_box() == before
+    context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [390, 1280, 1440])
+def test_axe_finds_nothing_wrong(browser: Browser, port: int, language: str, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/some/path/?lang={language}&text=The+Time&present=0")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-theme", scheme)
+        page.wait_for_function(SETTLED)
+        assert inaccessible(page) == [], scheme
     context.close()

@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.figures import export, live, perplexity, pictures, row_table, themes
+from rnnviz.lab.reports import training
 from tests.support.commands import *  # noqa: F403 - its fixtures
 from tests.support.commands import Run
 from tests.support.models import tiny
@@ -109,3 +112,42 @@ def test_perplexity_of_a_packed_file_warns_and_scores_its_rows() -> None:
         old_score = OLD_PERPLEXITY(model, io.BytesIO(packed), name="a.jsonl.gz")
     score = rnnviz.perplexity_of_rows(model, io.BytesIO(packed), name="a.jsonl.gz")
     assert figures(old_score) == figures(score)
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        (export, "add", "write_rows"),
+        (export, "curve", "curve_svg"),
+        (export, "of", "csv_text"),
+        (live, "COLUMNS", "WINDOW_COLUMNS"),
+        (live, "plane", "heat_map_values"),
+        (live, "scale_of", "trace_scale"),
+        (perplexity, "PALE", "ROLLING_OPACITY"),
+        (pictures, "NAMED", "MAX_ROW_NAMES"),
+        (row_table, "format_of", "output_format"),
+        (row_table, "writing", "open_table"),
+        (themes, "Scale", "ColourScale"),
+        (themes.LIGHT, "came", "actual"),
+    ],
+)
+def test_old_name_of_figures_is_the_new_thing_and_warns(module: object, old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"write .*\.{new}$") as warned:
+        assert getattr(module, old) is getattr(module, new)
+    assert warned[0].filename == __file__
+
+
+def test_old_module_of_training_figures_is_the_new_one_and_warns() -> None:
+    with pytest.warns(DeprecationWarning, match=r"write rnnviz\.lab\.reports\.training"):
+        assert rnnviz.figures.training is training
+
+
+def test_old_arguments_of_figures_do_as_the_new_ones_and_warn() -> None:
+    contrast: Any = themes.contrast
+    coloured: Any = export.coloured
+    with pytest.warns(DeprecationWarning, match=r"write contrast\(…, second=…\)"):
+        assert contrast("#000000", other="#ffffff") == contrast("#000000", "#ffffff")
+    known = np.array([True, False])
+    with pytest.warns(DeprecationWarning, match=r"write coloured\(…, in_vocabulary=…\)"):
+        parts = list(coloured("ab", [1.0, 2.0], known=known))
+    assert parts == list(coloured("ab", [1.0, 2.0], known))

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from rnnviz.cli import bind
+from rnnviz.page import folder
 from rnnviz.ui.serving import http_protocol
 from rnnviz.ui.serving.start import host
 
@@ -129,8 +130,8 @@ def test_a_static_space_shows_the_page_that_needs_no_server() -> None:
     _, head, text = (DEPLOY / "space" / "README.md").read_text("utf-8").split("---\n", 2)
     readme = yaml.safe_load(head)
     assert (readme["sdk"], readme["license"]) == ("static", "mit")
-    assert (ROOT / "docs" / readme["app_file"]).is_file()
-    assert f"cp docs/{readme['app_file']} deploy/space/README.md " in text
+    assert readme["app_file"] == folder.INDEX
+    assert "rnnviz page --output" in text
 
 
 def test_the_commands_of_the_readme_name_what_there_is() -> None:

@@ -32,6 +32,7 @@ UNREAD: tuple[str, ...] = ()
 
 LEFT = {
     "rnnviz/cli/perplexity.py": "given",
+    "rnnviz/figures/themes.py": "came",
     "rnnviz/lab/analysis/backward.py": "of",
     "rnnviz/lab/analysis/comparison.py": "known",
     "rnnviz/lab/analysis/gating.py": "longest",

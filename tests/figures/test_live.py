@@ -28,10 +28,13 @@ def test_every_quantity_of_every_cell_lies_within_its_scale(cell: str) -> None:
     model = tiny(cell, layers=2)
     trace = rnnviz.trace(model, TEXT)
     for quantity in live.quantities(cell):
-        values, fixed = live.plane(trace, quantity, 1, 5, 20), live.scale(quantity, model.config.span)
+        values, fixed = (
+            live.heat_map_values(trace, quantity, 1, 5, 20),
+            live.scale(quantity, model.config.span),
+        )
         assert values.shape == (15, 12)
         assert fixed.low <= values.min() <= values.max() <= fixed.high
-        assert_states(values, live.plane(trace, quantity, 1, 0, len(TEXT))[5:20])
+        assert_states(values, live.heat_map_values(trace, quantity, 1, 0, len(TEXT))[5:20])
 
 
 def test_a_scale_is_that_of_the_quantity() -> None:

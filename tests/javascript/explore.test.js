@@ -5,13 +5,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
-import { REWRITINGS, spared } from "../../rnnviz/ui/pages/explore/static/advice.js";
+import { countSpared, REWRITINGS } from "../../rnnviz/ui/pages/explore/static/advice.js";
 import * as controls from "../../rnnviz/ui/pages/explore/static/controls.js";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
 import { TextBackground } from "../../rnnviz/ui/pages/explore/static/text_background.js";
-import { within } from "../../rnnviz/ui/pages/explore/static/view.js";
-import { around } from "../../rnnviz/ui/pages/explore/static/visible_range.js";
+import { windowWithin } from "../../rnnviz/ui/pages/explore/static/view.js";
+import { windowAround } from "../../rnnviz/ui/pages/explore/static/visible_range.js";
 
 /** @import { Answer, Arrays } from "../../rnnviz/ui/pages/explore/static/types" */
 
@@ -78,13 +78,13 @@ function answer(header = {}, arrays = {}) {
   const head = {
     static: fixed,
     digest: "d",
-    known: 0,
+    heldRows: 0,
     length: 2,
     revision: 1,
     start: 0,
     stop: 2,
-    held: [0, 0],
-    unitFrom: 0,
+    heldColumns: [0, 0],
+    heldUnitRows: 0,
     quantity: "hidden",
   };
   const usual = {
@@ -105,7 +105,7 @@ function answer(header = {}, arrays = {}) {
 
 test("an answer is taken in, and one that continues what never arrived is not", () => {
   const store = new Store();
-  assert.ok(!store.apply(...answer({ known: 1 })));
+  assert.ok(!store.apply(...answer({ heldRows: 1 })));
   assert.ok(!store.apply(...answer({ static: undefined })));
   assert.ok(store.apply(...answer()));
   assert.ok(!store.apply(...answer({ static: undefined, digest: "other" })));
@@ -142,12 +142,12 @@ test("a value is told exactly where the answer has it, and as a bound where the 
 
 test("an answer that continues another than the last one is not taken in", () => {
   const store = new Store();
-  const next = { static: undefined, known: 1 };
+  const next = { static: undefined, heldRows: 1 };
   store.apply(...answer({ revision: 4 }));
   assert.ok(!store.apply(...answer({ ...next, revision: 4 })));
   assert.ok(!store.apply(...answer({ ...next, revision: 6 })));
   assert.ok(store.apply(...answer({ ...next, revision: 5 })));
-  assert.ok(store.apply(...answer({ ...next, known: 0, revision: 9 }))); // whole
+  assert.ok(store.apply(...answer({ ...next, heldRows: 0, revision: 9 }))); // whole
   store.revision = 0; // all of it was asked anew
   assert.ok(!store.apply(...answer({ ...next, revision: 1 })));
 });
@@ -156,7 +156,7 @@ test("units and rows are each other's inverse in any order", () => {
   const store = new Store();
   store.apply(...answer({}, { rows: Uint16Array.of(1, 0) }));
   assert.deepEqual(
-    [0, 1].map((row) => store.row(store.unitAt(row))),
+    [0, 1].map((row) => store.unitRow(store.unitAt(row))),
     [0, 1],
   );
   assert.equal(store.unitAt(0), 1);
@@ -195,16 +195,16 @@ function tinted() {
   Object.assign(globalThis, { document: { createTextNode: () => node, createRange: () => range } });
   const area = { scrollTop: 0, clientWidth: 80, clientHeight: 100 };
   const mirror = { replaceChildren() {}, getBoundingClientRect: () => rect(0), clientLeft: 0, clientTop: 0 };
-  const marks = { point: { hidden: true }, pin: { hidden: true } };
+  const marks = { hover: { hidden: true }, pin: { hidden: true } };
   const parts =
-    /** @type {[HTMLTextAreaElement, HTMLElement, HTMLCanvasElement, Record<"point" | "pin", HTMLElement>]} */ (
+    /** @type {[HTMLTextAreaElement, HTMLElement, HTMLCanvasElement, Record<"hover" | "pin", HTMLElement>]} */ (
       /** @type {unknown} */ ([area, mirror, {}, marks])
     );
   const tint = new TextBackground(...parts);
   const type = (/** @type {string} */ text) => {
     const points = [...text];
     const astral = points.length !== text.length;
-    tint.follow(text, points, astral, ...edges(tint.points, points));
+    tint.follow(text, points, astral, ...edges(tint.characters, points));
     tint.measure();
   };
   tint.reset();
@@ -242,12 +242,12 @@ test("after scrolling far the first character in sight is found by halving", () 
 });
 
 test("a window stands still while the caret is in sight, and shows it wherever it goes", () => {
-  assert.equal(around(0, 20, 10, 3), 0);
-  assert.equal(around(30, 20, 100, 40), 30);
-  assert.equal(around(30, 20, 100, 100), 80);
+  assert.equal(windowAround(0, 20, 10, 3), 0);
+  assert.equal(windowAround(30, 20, 100, 40), 30);
+  assert.equal(windowAround(30, 20, 100, 100), 80);
   for (let caret = 0; caret <= 100; caret++)
     for (const start of [0, 30, 80]) {
-      const first = around(start, 20, 100, caret);
+      const first = windowAround(start, 20, 100, caret);
       assert.ok(first >= 0 && first <= 80);
       assert.ok(caret >= first && caret <= first + 20);
     }
@@ -255,11 +255,11 @@ test("a window stands still while the caret is in sight, and shows it wherever i
 
 test("a window begins where it is asked to, or as near as there is text", () => {
   assert.deepEqual(
-    [-3, 0, 5, 80, 81].map((start) => within(start, 20, 0, 100)),
+    [-3, 0, 5, 80, 81].map((start) => windowWithin(start, 20, 0, 100)),
     [0, 0, 5, 80, 80],
   );
-  assert.equal(within(5, 20, 0, 10), 0); // all of a short text
-  assert.equal(within(5, 20, 30, 100), 30);
+  assert.equal(windowWithin(5, 20, 0, 10), 0); // all of a short text
+  assert.equal(windowWithin(5, 20, 30, 100), 30);
 });
 
 const numbers = new Numbers("en");
@@ -268,11 +268,11 @@ const words = (/** @type {string} */ name, values = {}) => [name, ...Object.valu
 test("network and counts are compared only where one is clearly ahead", () => {
   /** @param {number} ratio of the perplexities @param {{ cell?: string, foreign?: string, length?: number }} [more] */
   const sentence = (ratio, { cell = "gru", foreign = "", length = 2 } = {}) => {
-    const [predicted, counted] = [new Running(), new Running()];
-    predicted.put(0, [1, 2]);
-    counted.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
-    const store = { fixed: { cell, order: 6 }, head: { foreign }, length, counted, predicted };
-    return controls.besideCounts(/** @type {any} */ (store), words);
+    const [networkRunning, ngramRunning] = [new Running(), new Running()];
+    networkRunning.put(0, [1, 2]);
+    ngramRunning.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
+    const store = { fixed: { cell, order: 6 }, head: { foreign }, length, ngramRunning, networkRunning };
+    return controls.compareWithCounts(/** @type {any} */ (store), words);
   };
   assert.equal(sentence(1.06), "notice.ahead 6 5");
   assert.deepEqual([sentence(1.04), sentence(1), sentence(1 / 1.04)], ["", "", ""]);
@@ -291,7 +291,7 @@ test("another writing is offered by the unknown characters that it spares", () =
   const offered = (text, folded = "") => {
     const list = Array.from(text);
     const isUnknown = (/** @type {number} */ t) => !symbols.includes(list[t]) && !folded.includes(list[t]);
-    return spared(list, isUnknown, symbols).map(({ name, n }) => `${name} ${n}`);
+    return countSpared(list, isUnknown, symbols).map(({ name, n }) => `${name} ${n}`);
   };
   assert.deepEqual(offered("it's a cafe"), []);
   assert.deepEqual(offered("“it’s” — a cat…"), ["straight 3", "plain 2"]);
@@ -302,10 +302,10 @@ test("another writing is offered by the unknown characters that it spares", () =
 });
 
 test("what a character rests on is the earlier one without which it costs most", () => {
-  /** @param {number[] | null} why @param {number} [at] */
-  const sentence = (why, at) =>
+  /** @param {number[] | null} bits of the earlier characters @param {number} [at] */
+  const sentence = (bits, at) =>
     controls.whySentence(
-      /** @type {any} */ ({ head: { why: at }, why: why && Float32Array.from(why) }),
+      /** @type {any} */ ({ head: { why: at }, occlusion: bits && Float32Array.from(bits) }),
       [..."at the cat"],
       numbers,
       makePhrase({ "why.most": "{c}: {most}, {bits}", "why.none": "{c}: none", "why.first": "{c}: first" }),
@@ -321,7 +321,7 @@ test("what a character rests on is the earlier one without which it costs most",
 
 test("a unit's step is a sum in words, whose shares and values add up as they are shown", () => {
   /** @param {Record<string, number>} step @param {string} words */
-  const equation = (step, words) => makePhrase({ said: words })("said", controls.terms(step, numbers));
+  const equation = (step, words) => makePhrase({ said: words })("said", controls.stepTerms(step, numbers));
   const gru = "keep {update} of {before}, add {rest} of {candidate}: now {hidden}";
   const lstm =
     "keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}; {output} of {tanh}: {hidden}";

@@ -80,11 +80,11 @@ def write(folder: Path) -> None:
         model = tiny(cell, name=name, card=card, **options)
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
-        yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
+        ngram_model = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
         network = check_network(info)
-        header, arrays = network_header(network, yardstick), network_arrays(network, yardstick)
+        header, arrays = network_header(network, ngram_model), network_arrays(network, ngram_model)
         digest = header["digest"]
-        session = LiveSession(network, yardstick, temperature=START_TEMPERATURE, static=({}, digest))
+        session = LiveSession(network, ngram_model, temperature=START_TEMPERATURE, static=({}, digest))
         blocks = [pack({"model": header}, arrays)]
         for n, asked in enumerate(ASKS):
             # Some views hold what was answered before, some hold nothing.

@@ -17,8 +17,8 @@ test("a place in UTF-16 units and one in characters are each other's inverse", (
     const astral = points.length !== text.length;
     for (let t = 0; t <= points.length; t++) {
       const unit = points.slice(0, t).join("").length;
-      assert.equal(characters.toUnit(text, t, astral), unit);
-      assert.equal(characters.toPoint(text, unit, astral), t);
+      assert.equal(characters.toUtf16Index(text, t, astral), unit);
+      assert.equal(characters.toCharacterIndex(text, unit, astral), t);
     }
   }
 });
@@ -53,7 +53,7 @@ test("in running text a line break breaks, what turns letters round is named, an
     8238: "‹202E›",
     8205: "\u200d",
   };
-  for (const [code, text] of Object.entries(texts)) assert.equal(characters.running(Number(code)), text);
+  for (const [code, text] of Object.entries(texts)) assert.equal(characters.runningMark(Number(code)), text);
 });
 
 test("what two texts share at their ends never overlaps", () => {

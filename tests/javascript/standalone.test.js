@@ -53,41 +53,42 @@ for (const file of files) {
   const [, ...rest] = blocks(file);
   const { made, arrays, tensors } = network(file);
 
-  test(`${file}: every answer is the core's`, () => {
-    const own = answers(made, tensors, arrays);
-    for (let n = 0; n < rest.length; n += 2) {
-      const ask = JSON.parse(new TextDecoder().decode(rest[n]));
-      const theirs = unpack(rest[n + 1]);
-      const mine = own.answer(ask);
-      const { numbers, step, ...head } = theirs.header;
-      const { numbers: counted, step: stepped, ...about } = mine.header;
-      const said = `ask ${n / 2}`;
-      assert.deepEqual(about, head, said);
-      assert.deepEqual(Object.keys(stepped ?? {}).sort(), Object.keys(step ?? {}).sort(), said);
-      for (const [name, value] of Object.entries(step ?? {}))
-        assert.ok(Math.abs(Number(stepped?.[name]) - Number(value)) < CLOSE, `${said}: ${name}`);
-      for (const [name, value] of Object.entries(numbers)) {
-        const other = counted[/** @type {keyof typeof counted} */ (name)];
-        if (typeof value === "number")
-          assert.ok(Math.abs(Number(other) - value) < CLOSE * Math.max(1, value), name);
-        else assert.equal(other, value, `${said}: ${name}`);
+  for (const plain of [false, true])
+    test(`${file}: every answer is the core's, ${plain ? "by plain loops" : "by WebAssembly"}`, () => {
+      const own = answers(made, tensors, arrays, plain);
+      for (let n = 0; n < rest.length; n += 2) {
+        const ask = JSON.parse(new TextDecoder().decode(rest[n]));
+        const theirs = unpack(rest[n + 1]);
+        const mine = own.answer(ask);
+        const { numbers, step, ...head } = theirs.header;
+        const { numbers: counted, step: stepped, ...about } = mine.header;
+        const said = `ask ${n / 2}`;
+        assert.deepEqual(about, head, said);
+        assert.deepEqual(Object.keys(stepped ?? {}).sort(), Object.keys(step ?? {}).sort(), said);
+        for (const [name, value] of Object.entries(step ?? {}))
+          assert.ok(Math.abs(Number(stepped?.[name]) - Number(value)) < CLOSE, `${said}: ${name}`);
+        for (const [name, value] of Object.entries(numbers)) {
+          const other = counted[/** @type {keyof typeof counted} */ (name)];
+          if (typeof value === "number")
+            assert.ok(Math.abs(Number(other) - value) < CLOSE * Math.max(1, value), name);
+          else assert.equal(other, value, `${said}: ${name}`);
+        }
+        assert.deepEqual(Object.keys(mine.arrays).sort(), Object.keys(theirs.arrays).sort(), said);
+        for (const [name, values] of Object.entries(theirs.arrays)) {
+          const found = mine.arrays[name];
+          assert.equal(found.length, values.length, `${said}: ${name}`);
+          const colours = name === "states" || name === "unit"; // rounding may choose the next
+          const most = colours ? 1 : values instanceof Float32Array ? CLOSE : 0;
+          values.forEach((value, i) => {
+            const apart = Math.abs(found[i] - value);
+            assert.ok(
+              apart <= most * Math.max(1, Math.abs(value)),
+              `${said}: ${name}[${i}] ${found[i]} ≠ ${value}`,
+            );
+          });
+        }
       }
-      assert.deepEqual(Object.keys(mine.arrays).sort(), Object.keys(theirs.arrays).sort(), said);
-      for (const [name, values] of Object.entries(theirs.arrays)) {
-        const found = mine.arrays[name];
-        assert.equal(found.length, values.length, `${said}: ${name}`);
-        const colours = name === "states" || name === "unit"; // rounding may choose the next
-        const most = colours ? 1 : values instanceof Float32Array ? CLOSE : 0;
-        values.forEach((value, i) => {
-          const apart = Math.abs(found[i] - value);
-          assert.ok(
-            apart <= most * Math.max(1, Math.abs(value)),
-            `${said}: ${name}[${i}] ${found[i]} ≠ ${value}`,
-          );
-        });
-      }
-    }
-  });
+    });
 
   test(`${file}: what is written is drawn from the prediction`, () => {
     const network = new Network(made.config, tensors);

@@ -39,7 +39,7 @@ class Socket {
 function opened(token = "t") {
   const takeAnswer = (/** @type {Uint8Array} */ data) => heard.push([...data]);
   const link = new ViewSocket({ makeAsk: () => ({}), takeAnswer, showDelay: () => {} });
-  link.send = (ask) => pageAsks.push(/** @type {{ seq: number }} */ (ask).seq);
+  link.sendToPage = (ask) => pageAsks.push(/** @type {{ seq: number }} */ (ask).seq);
   link.connect(token);
   return link;
 }
@@ -88,7 +88,7 @@ function conversation() {
       state.late = isLate;
     },
   });
-  link.send = (ask) => sent.push(ask);
+  link.sendToPage = (ask) => sent.push(ask);
   const ask = () => {
     state.wish++;
     link.ask();
@@ -110,9 +110,9 @@ test("one ask is in flight, and the last wish wins", () => {
     ],
   );
   answer(1); // late, and of no use any more
-  assert.equal(link.waiting, 2);
+  assert.equal(link.seqInFlight, 2);
   answer(2);
-  assert.equal(link.waiting, 0);
+  assert.equal(link.seqInFlight, 0);
   assert.ok(link.isNewest({ client: link.client, seq: 2 }));
   assert.ok(!link.isNewest({ client: link.client, seq: 1 })); // later still, by another way
   assert.ok(!link.isNewest({ client: "another", seq: 2 }));
@@ -135,7 +135,7 @@ test("another browser's answer leaves the wait as it is", () => {
   const { link, ask } = conversation();
   ask();
   link.endAsk({ client: "another", seq: 9 });
-  assert.equal(link.waiting, 1);
+  assert.equal(link.seqInFlight, 1);
   assert.ok(!link.isOutdated({ client: "another", seq: 0 }));
 });
 
@@ -155,7 +155,7 @@ test("a lost ask is repeated as it is wished by then", () => {
 test("what the page is to hear of goes to it, once, though the connection stands", () => {
   const link = opened();
   stands();
-  link.set({ what: "at", value: 7 });
+  link.askPage({ what: "at", value: 7 });
   link.ask();
   assert.deepEqual([pageAsks, last().sent], [[1], []]);
   answer(link, 1);

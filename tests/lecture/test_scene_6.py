@@ -81,7 +81,7 @@ def test_a_class_has_a_distribution_and_pays_for_it() -> None:
     votes = [0] * 27
     votes[letter.options.index("e")], votes[letter.options.index("a")] = 5, 2
     answers = letter.draw_answers({letter.key: votes, "shannon.0.0": [0] * 27})
-    assert answers["ask"] == {"history": "hea"}, "first what had more votes, then what came"
+    assert answers["changes"] == {"history": "hea"}, "first what had more votes, then what came"
     (table,) = nodes_of(answers["picture"], "table")
     letter_bits, before = -math.log2((2 + 1 / 27) / 8), math.log2(27)
     assert table["rows"][0][1:] == [fixed(letter_bits), fixed((letter_bits + before) / 2)]

@@ -61,12 +61,14 @@ def test_places_have_separate_answers() -> None:
     hearer = Hearer("one")
     for client in ("a", "b"):
         assert hearer.ask(client=client, fresh=True)[0]["text"] == "one"
-    assert hearer.ask(client="a", text="one two", base=1)[0]["known"] == 3
-    assert hearer.ask(client="b", text="one two three", base=1)[0]["known"] == 3
+    assert hearer.ask(client="a", text="one two", base=1)[0]["heldRows"] == 3
+    assert hearer.ask(client="b", text="one two three", base=1)[0]["heldRows"] == 3
     for n in range(20):
         hearer.ask(client=f"c{n}", fresh=True)
     assert len(hearer.widget._sessions) <= 8
-    assert hearer.ask(client="a", text="one two", base=2)[0]["known"] == 0  # long forgotten: all of it again
+    assert (
+        hearer.ask(client="a", text="one two", base=2)[0]["heldRows"] == 0
+    )  # long forgotten: all of it again
 
 
 def test_python_reads_and_writes_the_text() -> None:

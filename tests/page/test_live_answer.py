@@ -19,7 +19,7 @@ from rnnviz.page.live_answer import (
 )
 from rnnviz.page.shown_units import unit_reach
 from rnnviz.page.text_numbers import TEXT_NUMBERS, number_values
-from rnnviz.scoring.sampling import Shape
+from rnnviz.scoring.sampling import SamplingSettings
 from rnnviz.scoring.text_reader import TextRead
 from tests.support.models import TEXT, tiny
 
@@ -62,7 +62,7 @@ def test_content_of_a_new_view_equals_the_trace(cell: str) -> None:
     trace, memoryless = rnnviz.trace(model, TEXT[:20]), rnnviz.trace(MLP, TEXT[:20])
     read = TextRead(model, TEXT[:20], trace, 0, ngram=np.arange(20.0), memoryless=memoryless)
     predictions = WindowPredictions()
-    predictions.reshape(Shape(0.5, top_k=9))
+    predictions.reshape(SamplingSettings(0.5, top_k=9))
     arrays = content(read, WINDOW, BrowserRows(0, 0, 8, 8), predictions)
     symbols, probabilities = trace.top_at(8, 17, live.LISTED_NEXT)
     expected = {

@@ -62,7 +62,7 @@ def make_run(
     for step in (0, 1, 3, 10, 30):
         shot = take_snapshot(trace(model, watch_text), step=step, characters=100 * step)
         (folder.snapshots / f"{step:09d}.safetensors").write_bytes(to_bytes(shot, half=True))
-    folder.newest.write_bytes(to_bytes(shot))
+    folder.newest_snapshot.write_bytes(to_bytes(shot))
     for step in (5, 15, 30):
         append_event(
             "progress", step=step, characters=100 * step, seconds=step / 2, train_perplexity=40 / step + 3,
@@ -112,7 +112,7 @@ def training(name: str) -> Iterator[RunFolder]:
             }
             event_log.append(folder.events, {"event": "progress", **fields, "gradient_norm": 1.0})
             shot = take_snapshot(trace(models[step % 2], WATCHED), step=step, characters=100 * step)
-            with files.replacing(folder.newest, durable=False) as file:
+            with files.replacing(folder.newest_snapshot, durable=False) as file:
                 file.write(to_bytes(shot))
             step += 1
         if folder.stop.exists():

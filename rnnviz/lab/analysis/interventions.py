@@ -23,7 +23,7 @@ from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.activations import Unit, check_units, is_plain_pair, refuse_pair, within_layer
 from rnnviz.lab.analysis.directions import Direction, Span
 from rnnviz.networks.config import KINDS, check_layer
-from rnnviz.networks.numpy_engine import Changes, Weights, applied
+from rnnviz.networks.numpy_engine import Changes, Weights, apply_checked
 from rnnviz.reprs import ReprMixin
 
 Action = Literal["clamp", "zero", "scale"]
@@ -183,7 +183,9 @@ def side_by_side(interventions: Sequence[Intervention]) -> Changes:
             intervention._apply(t, states[b : b + 1])
 
     # All are of one layer and quantity, so one function in that place changes each row its own way.
-    return {(interventions[0].layer, interventions[0].quantity): partial(applied, interventions[0], change)}
+    return {
+        (interventions[0].layer, interventions[0].quantity): partial(apply_checked, interventions[0], change)
+    }
 
 
 def _layer_and_quantity(

@@ -67,10 +67,12 @@ def train(
     corpus = None
     if resume is not None:
         folder = RunFolder(resume)
-        _resume(folder, settings, [*recipe, *([] if run_dir is None else ["run_dir"])])
+        _update_description(folder, settings, [*recipe, *([] if run_dir is None else ["run_dir"])])
     elif queued and run_dir is not None and "corpus" not in settings:  # the app wrote its description
         folder = RunFolder(run_dir)
-        _resume(folder, settings, [])
+        # It has not run yet, but is begun as a resumed run is: the description stands, and no option changes
+        # it.
+        _update_description(folder, settings, [])
     elif not settings.get("corpus") or not settings.get("name"):
         raise ConfigError("train needs --corpus and --name, or --resume RUN_DIR")
     elif cell == "ngram":
@@ -94,7 +96,7 @@ def train(
             file=sys.stderr,
         )
         return EXIT_INTERRUPTED
-    _finish(*finished)
+    _print_result(*finished)
     return 0
 
 
@@ -144,7 +146,7 @@ def _count(
         choice=_candidates(settings, recipe),
         example=settings.get("example"),
     )
-    _finish(checkpoint.save(model, path, sketch=contamination.sketch(text)), model.card)
+    _print_result(checkpoint.save(model, path, sketch=contamination.sketch(text)), model.card)
     return 0
 
 
@@ -195,9 +197,9 @@ def _candidates(settings: Mapping[str, Any], recipe: dict[str, Any]) -> list[dic
     return model_card.read_candidates(settings["choice"], recipe) if "choice" in settings else None
 
 
-def _resume(folder: RunFolder, settings: Mapping[str, Any], other_options: Sequence[str]) -> None:
-    """Update the description of a resumed run. Raises ConfigError for settings that can't change; `others`
-    are options besides `settings`, none of which can.
+def _update_description(folder: RunFolder, settings: Mapping[str, Any], other_options: Sequence[str]) -> None:
+    """Update a begun run's description with the options that may change. Raises ConfigError for others;
+    `other_options` are options besides `settings`, none of which may.
     """
     description = folder.description()
     if description.logged:
@@ -227,7 +229,7 @@ def _resume(folder: RunFolder, settings: Mapping[str, Any], other_options: Seque
         changes["output"] = os.fspath(settings["output"].absolute())
     changed = replace(description, **changes, command=command)
     if changed != description:
-        folder.describe(changed)
+        folder.write_description(changed)
 
 
 def _check(description: Description, corpus: Any) -> None:
@@ -240,7 +242,7 @@ def _check(description: Description, corpus: Any) -> None:
 
         device = pick_device(description.device)
         optimiser.precision_on(device, description.config)
-        speed_trial.engines(description.config, device, description.engine)
+        speed_trial.engines_to_try(description.config, device, description.engine)
     if len(corpus.split().train) < 2:
         raise CorpusError(
             "training needs at least 2 characters; received {characters}", characters=len(corpus.text)
@@ -254,7 +256,7 @@ def _say_dropped(dropped: tuple[str, float]) -> None:
         complain(f"{dropped[0]}; --min-count 1 keeps them")
 
 
-def _finish(path: Path, card: dict[str, Any]) -> None:
+def _print_result(path: Path, card: dict[str, Any]) -> None:
     held_out = card.get("held_out")
     figures = f"; held-out perplexity {held_out['perplexity']:.4f}" if held_out else ""
     if held_out and "ngram" in held_out:

@@ -69,9 +69,9 @@ class StepWeights(Weights):
         changes: Changes = NO_CHANGES,
         time: int = 0,
         *,
-        driven: Floats | None = None,
+        first_rows: Floats | None = None,
     ) -> None:
-        """As `Weights.run`, for inputs: `driven` is not read."""
+        """As `Weights.run`, for inputs: `first_rows` is not read."""
         if ids.ndim == 1:
             ids, hidden = ids[:, None], hidden[:, :, None]
         for t, symbols in enumerate(ids):

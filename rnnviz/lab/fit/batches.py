@@ -22,13 +22,13 @@ DRAWN_LENGTHS = 1 << 18
 
 
 # A worked example: 1,000 characters, batch 4, steps 30. `slack` is 30, so `length` is 970 // 4 = 242, and
-# an epoch has 9 chunks. With offset 13 the rows are the characters 13 … 254, 255 … 496, 497 … 738 and 739 …
+# an epoch has 9 pieces. With offset 13 the rows are the characters 13 … 254, 255 … 496, 497 … 738 and 739 …
 # 980. The first step reads the columns 0 … 29 of all four rows, the ninth the last two.
 
 
 class Streams:
     """The ids of a text, int64, as contiguous streams, beside rows that begin afresh at every step: a share
-    `fresh` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text.
+    `fresh_share` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text.
     """
 
     def __init__(
@@ -38,40 +38,43 @@ class Streams:
         steps: int,
         start: int,
         *,
-        fresh: float = 0.0,
+        fresh_share: float = 0.0,
         beginnings: Sequence[int] = (0,),
     ) -> None:
         self.ids, self.start = ids, start
         # A short text is read in fewer rows, of two pieces or more, where it has that many characters.
-        self.batch = max(1, min(batch, len(ids) // (2 * steps)))
+        self.row_count = max(1, min(batch, len(ids) // (2 * steps)))
         # A share above 0 makes at least one fresh row, and leaves at least one stream.
-        self.fresh = min(max(round(fresh * self.batch), 1), self.batch - 1) if fresh else 0
-        self.count = self.batch - self.fresh  # streams
+        fresh_rows = min(max(round(fresh_share * self.row_count), 1), self.row_count - 1)
+        self.fresh_rows = fresh_rows if fresh_share else 0
+        self.stream_count = self.row_count - self.fresh_rows
         # How far an epoch's beginning may move. A single word always begins with its first letter.
         self.slack = min(steps, len(ids) // 8) if len(ids) >= SHORTEST_SPLIT else 0
-        self.length = (len(ids) - self.slack) // self.count
-        self.chunks = math.ceil(self.length / steps)  # of regular truncation, in an epoch
+        self.length = (len(ids) - self.slack) // self.stream_count
+        self.pieces_an_epoch = math.ceil(self.length / steps)  # of regular truncation, in an epoch
         last = max(0, len(ids) - 3 * steps // 2)  # the longest piece must have room
         self.beginnings = torch.tensor([0, *(i for i in beginnings if 0 < i <= last)], device=ids.device)
 
     @property
     def characters(self) -> int:
         """Characters of an epoch, over all rows."""
-        return self.batch * self.length
+        return self.row_count * self.length
 
     def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
         """Inputs and labels (streams, end - begin); labels are one character ahead. `begin` and `end` are
         places in the streams; `offset` is the epoch's first place in the text.
         """
-        labels = self.ids[offset : offset + self.count * self.length].view(self.count, self.length)
+        labels = self.ids[offset : offset + self.stream_count * self.length].view(
+            self.stream_count, self.length
+        )
         # The input before the first label is the last character of the piece before; an epoch begins with
         # the start symbol.
         first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
 
-    def afresh(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def fresh_pieces(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Inputs and labels (fresh rows, n) at beginnings drawn from `generator`, after the start symbol."""
-        size = (self.fresh, 1)
+        size = (self.fresh_rows, 1)
         choice = torch.randint(len(self.beginnings), size, generator=generator, device=self.ids.device)
         labels = self.ids[self.beginnings[choice] + torch.arange(n, device=self.ids.device)]
         first = torch.full_like(labels[:, :1], self.start)
@@ -94,16 +97,16 @@ def beginnings(text: str) -> list[int]:
 
 
 class Cuts:
-    """Cuts at distances drawn uniformly from `low` … `high`, until each stream is read up to `places`, over
-    all epochs; regular cuts where `low` equals `high`.
+    """Cuts at distances drawn uniformly from `low` … `high`, until `stream_chars` characters of each stream
+    are read, over all epochs; regular cuts where `low` equals `high`.
 
     Random cuts are all drawn at once: 8 bytes for each step of the run.
     """
 
-    def __init__(self, length: int, low: int, high: int, places: int, *, seed: int = 0) -> None:
+    def __init__(self, length: int, low: int, high: int, stream_chars: int, *, seed: int = 0) -> None:
         max_pieces = math.ceil(length / low)  # pieces of an epoch
         block = max(1, DRAWN_LENGTHS // max_pieces)  # epochs drawn together
-        epochs = 1 if low == high else math.ceil(places / length)  # after which the cuts repeat
+        epochs = 1 if low == high else math.ceil(stream_chars / length)  # after which the cuts repeat
         blocks = [np.zeros(1, np.int64)]
         for n in range(math.ceil(epochs / block)):
             epoch_column = np.arange(n * block, min((n + 1) * block, epochs))[:, None]
@@ -116,13 +119,13 @@ class Cuts:
             blocks.append(ends[np.diff(ends, prepend=0) > 0])  # they rise: np.unique would hash them
         ends = np.concatenate(blocks)
         self.length, self._ends = length, ends[ends <= epochs * length]
-        # Regular cuts repeat after one epoch: `whole` of these, and a rest. Random cuts cover all epochs of
-        # the run: there `whole` is 0, or 1 without a rest.
-        whole, rest = divmod(places, epochs * length)
+        # Regular cuts repeat after one epoch: `passes` of these, and a rest. Random cuts cover all epochs of
+        # the run: there `passes` is 0, or 1 without a rest.
+        passes, rest = divmod(stream_chars, epochs * length)
         last = int(np.searchsorted(self._ends, rest))
-        self.total_steps = whole * (len(self._ends) - 1) + last
+        self.total_steps = passes * (len(self._ends) - 1) + last
         # How far each stream is read: to the end of a piece.
-        self.total_places = places - rest + int(self._ends[last])
+        self.total_stream_chars = stream_chars - rest + int(self._ends[last])
 
     def at(self, step: int) -> tuple[int, int]:
         """The places in the streams where this step begins and ends; 0 begins an epoch."""
@@ -137,11 +140,13 @@ def cuts(config: TrainConfig, streams: Streams) -> Cuts:
     place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018, section
     4.1, with a uniform draw).
     """
-    steps, length, places = config.steps, streams.length, math.ceil(config.characters / streams.batch)
+    steps, length = config.steps, streams.length
+    stream_chars = math.ceil(config.characters / streams.row_count)
     if config.truncation == "random":
         low, high = math.ceil(steps / 2), 3 * steps // 2
-        return Cuts(length, low, high, places or max(1, round(config.epochs * length)), seed=config.seed)
-    if not places:  # epochs hold whole steps
-        whole, rest = divmod(max(1, round(config.epochs * streams.chunks)), streams.chunks)
-        places = whole * length + rest * steps
-    return Cuts(length, steps, steps, places)
+        stream_chars = stream_chars or max(1, round(config.epochs * length))
+        return Cuts(length, low, high, stream_chars, seed=config.seed)
+    if not stream_chars:  # epochs hold whole steps
+        passes, rest = divmod(max(1, round(config.epochs * streams.pieces_an_epoch)), streams.pieces_an_epoch)
+        stream_chars = passes * length + rest * steps
+    return Cuts(length, steps, steps, stream_chars)

@@ -83,7 +83,7 @@ def make_card(
     return card
 
 
-def describe(
+def score_and_card(
     model: CharModel,
     corpus: Corpus,
     config: TrainConfig,

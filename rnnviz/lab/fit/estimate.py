@@ -207,7 +207,7 @@ def measure_speed(
 
 def _measure() -> None:
     """The process of `measured`: print the characters a second of the recipe on the command line."""
-    from rnnviz.lab.fit.speed_trial import fastest
+    from rnnviz.lab.fit.speed_trial import find_fastest_settings
     from rnnviz.text import corpora
 
     values, V, threads = json.loads(sys.argv[1])
@@ -216,4 +216,6 @@ def _measure() -> None:
     # A text with V symbols, counting <unk>, long enough for some steps.
     symbols = "".join(map(chr, range(0x10000, 0x10000 + max(V, 2) - 1)))
     text = symbols * ((4 * config.batch * config.steps + 200) // len(symbols) + 2)
-    sys.stdout.write(json.dumps(fastest(config, corpora.from_text(text), threads=threads).speed))
+    sys.stdout.write(
+        json.dumps(find_fastest_settings(config, corpora.from_text(text), threads=threads).speed)
+    )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rnnviz.checks import checked, renamed
 from rnnviz.lab.engines.torch_model import CharModel
-from rnnviz.lab.fit.card import describe
+from rnnviz.lab.fit.card import score_and_card
 from rnnviz.lab.fit.step_report import StepReport
 from rnnviz.lab.fit.trainer import make_trainer
 from rnnviz.networks.config import TrainConfig
@@ -57,5 +57,5 @@ def fit(
             on_report(report)
     model.load_state_dict(best)
     model.requires_grad_(False).eval()
-    describe(model, text, config, seconds=trainer.seconds, computing=trainer.computing())
+    score_and_card(model, text, config, seconds=trainer.seconds, computing=trainer.computing())
     return model

@@ -25,7 +25,7 @@ RETRY_SPEED_SHARE = 0.85  # the least share of the best speed that earns a secon
 SCORED_CHARS = 500  # characters of the validation text whose scoring is timed
 
 
-class Pace(NamedTuple):
+class FastestSettings(NamedTuple):
     """The fastest settings: the threads with each number's characters a second, and the engine of the
     backward pass.
     """
@@ -39,31 +39,31 @@ class Pace(NamedTuple):
         return self.threads.speed
 
 
-def fastest(
+def find_fastest_settings(
     config: TrainConfig,
     corpus: SplittableText,
     *,
     threads: int | None = None,
     device: str = "auto",
     engine: Engine = "auto",
-) -> Pace:
+) -> FastestSettings:
     """The fastest threads and engine for a recipe on `corpus`; `threads` and `engine` are kept where given.
 
     Times some steps of each candidate, for half a second in all or little more, and leaves torch at the
     number of threads that it found.
     """
-    where = pick_device(device)
-    candidates = engines(config, where, engine)
+    torch_device = pick_device(device)
+    candidates = engines_to_try(config, torch_device, engine)
     # Pieces of random lengths take as long as regular ones of the same mean.
     recipe = replace(config, characters=config.batch * 10**6, truncation="regular")
     trainer = Trainer(recipe, corpus, device=device)
-    whole, streams = trainer.cuts, trainer.streams
-    if where.type == "cpu":
+    full_cuts, streams = trainer.cuts, trainer.streams
+    if torch_device.type == "cpu":
         counts = [threads] if threads else [1] if config.is_small else worth_trying()
         # Fewer time steps use the same matrix products: enough to find the fastest, but not its speed, as
         # updates of the weights then weigh too much.
         characters = MAX_TRIAL_CHARS * min(1.0, 256 / config.hidden_size) ** 2
-        steps = min(config.steps, max(8, int(characters) // streams.batch))
+        steps = min(config.steps, max(8, int(characters) // streams.row_count))
         trainer.cuts = cuts(replace(recipe, steps=steps), streams)
     else:
         counts = [threads or torch.get_num_threads()]
@@ -101,15 +101,17 @@ def fastest(
         candidates,
         key=lambda candidate: speeds[candidate] * (1 if candidate == candidates[0] else GOOD_SHARE),
     )
-    if trainer.cuts.at(0) != whole.at(0):
-        trainer.cuts = whole
+    if trainer.cuts.at(0) != full_cuts.at(0):
+        trainer.cuts = full_cuts
         speeds[winner] = timed(winner)
     # The trial of numbers took shorter steps: all its speeds are scaled to the winner's.
     share = speeds[winner] / best.speed
-    return Pace(TorchThreads(counts, {n: share * speed for n, speed in speed_by_count.items()}), winner)
+    return FastestSettings(
+        TorchThreads(counts, {n: share * speed for n, speed in speed_by_count.items()}), winner
+    )
 
 
-def engines(config: TrainConfig, device: torch.device, engine: Engine = "auto") -> list[Engine]:
+def engines_to_try(config: TrainConfig, device: torch.device, engine: Engine = "auto") -> list[Engine]:
     """Engines that may be fastest for a recipe, the likeliest first. torch's is among them unless another is
     requested. Raises ConfigError where the requested one isn't available.
     """
@@ -120,15 +122,20 @@ def engines(config: TrainConfig, device: torch.device, engine: Engine = "auto") 
         )
     if engine != "auto":
         return [engine]
-    several = device.type == "cpu" and not config.is_small
-    return ["numba", "torch"] if several and compiled.prepared(config.cell) else ["torch"]
+    both_possible = device.type == "cpu" and not config.is_small
+    return ["numba", "torch"] if both_possible and compiled.prepared(config.cell) else ["torch"]
 
 
 def characters_in(
-    minutes: float, config: TrainConfig, corpus: SplittableText, pace: Pace, *, device: str = "auto"
+    minutes: float,
+    config: TrainConfig,
+    corpus: SplittableText,
+    fastest: FastestSettings,
+    *,
+    device: str = "auto",
 ) -> int:
-    """The characters that training reads in `minutes` at this pace, reports included. A report scores the
-    validation text, of which a piece is timed here, and draws a sample.
+    """The characters that training reads in `minutes` at the speed of `fastest`, reports included. A report
+    scores the validation text, of which a piece is timed here, and draws a sample.
     """
     trainer = Trainer(config, corpus, device=device)
     began = perf_counter()
@@ -138,8 +145,8 @@ def characters_in(
     began, piece = perf_counter(), (trainer.validation or trainer.text)[:SCORED_CHARS]
     perplexity(trainer.model, text=piece)
     report += (perf_counter() - began) * len(trainer.validation) / len(piece)
-    report_steps = config.evaluate_every or trainer.streams.chunks
-    between = trainer.streams.characters / trainer.streams.chunks * report_steps
+    report_steps = config.evaluate_every or trainer.streams.pieces_an_epoch
+    between = trainer.streams.characters / trainer.streams.pieces_an_epoch * report_steps
     # The early reports come off first, but never more than half of the time.
     seconds = minutes * 60 - min(minutes * 30, len(early_steps(report_steps)) * report)
-    return max(1, round(seconds / (1 / pace.speed + report / between)))
+    return max(1, round(seconds / (1 / fastest.speed + report / between)))

@@ -41,7 +41,9 @@ from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.vocabulary import WARNED_SHARE, Vocabulary
 
 TEXT_TEMPERATURE, WORD_TEMPERATURE = 0.8, 0.5
-"""Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
+"""Temperatures of samples: TEXT_TEMPERATURE after training on a text, which has many continuations, and
+WORD_TEMPERATURE on a single word, which has one.
+"""
 
 
 class SplittableText(Protocol):
@@ -82,12 +84,12 @@ class Trainer:
             config.batch,
             config.steps,
             vocabulary.start,
-            fresh=config.fresh_rows,
+            fresh_share=config.fresh_rows,
             beginnings=beginnings(self.text) if config.fresh_rows else (),
         )
         self.cuts = cuts(config, self.streams)
         self.total_steps = self.cuts.total_steps
-        self.total_characters = self.cuts.total_places * self.streams.batch
+        self.total_characters = self.cuts.total_stream_chars * self.streams.row_count
         self.optimiser = adamw(self.model, config)
         self.dropout = Dropout(
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
@@ -97,16 +99,16 @@ class Trainer:
         self.step_index = 0
         self.characters = 0
         self.offset = 0
-        self.best = math.inf
+        self.lowest_criterion = math.inf
         self.seconds = 0.0  # of training, without scoring, saving and sampling
-        self.carried: State | None = None
+        self.carried_state: State | None = None
         self.stopping = False
         self.reported = 0  # the step of the last report
-        self.early: frozenset[int] = frozenset()  # steps with a report before the first regular one
-        self.since = self.new_interval()
+        self.early_steps: frozenset[int] = frozenset()  # steps with a report before the first regular one
+        self.interval = self.new_interval()
         # Of the last step: the loss in nats, the gradient norm before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
-        self.latest = 0  # characters of the last step
+        self.step_characters = 0  # characters of the last step
         self._counted = time.perf_counter()  # the time up to which `seconds` counts
 
     def computing(self) -> dict[str, Any]:
@@ -136,14 +138,14 @@ class Trainer:
         return self.step_index >= self.total_steps
 
     @property
-    def due(self) -> bool:
+    def report_due(self) -> bool:
         """Whether a report comes before the next step."""
-        if self.reported == self.step_index or not self.since.characters:
+        if self.reported == self.step_index or not self.interval.characters:
             return False
         report_steps, n = self.config.evaluate_every, self.step_index
         return (
             self.done
-            or n in self.early
+            or n in self.early_steps
             or (n % report_steps == 0 if report_steps else self.cuts.at(n)[0] == 0)
         )
 
@@ -155,7 +157,7 @@ class Trainer:
         # Pieces differ in length: the schedule counts characters, and a short piece gets a small step, in
         # proportion to its length (Merity, Keskar & Socher 2018).
         begin, end = self.cuts.at(self.step_index)
-        coming = (end - begin) * self.streams.batch
+        coming = (end - begin) * self.streams.row_count
         whole = rate(highest, self.characters, coming, self.total_characters)
         return whole * (end - begin) / self.config.steps
 
@@ -165,14 +167,15 @@ class Trainer:
         """
         begin, end = self.cuts.at(self.step_index)
         if begin == 0:  # a new epoch: streams begin elsewhere, at the zero state
-            where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
-            self.offset, self.carried = int(where), None
+            offset = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
+            self.offset, self.carried_state = int(offset), None
         inputs, labels = self.streams.between(begin, end, self.offset)
-        if self.streams.fresh:  # typed text begins at the zero state, which streams meet only once an epoch
-            rows = self.streams.afresh(end - begin, self.generator)
+        # Typed text begins at the zero state, which streams meet only once an epoch.
+        if self.streams.fresh_rows:
+            rows = self.streams.fresh_pieces(end - begin, self.generator)
             inputs, labels = (torch.cat(pair) for pair in zip((inputs, labels), rows, strict=True))
-            for part in self.carried or ():
-                part[:, self.streams.count :] = 0.0
+            for part in self.carried_state or ():
+                part[:, self.streams.stream_count :] = 0.0
         learning_rate = self.learning_rate()
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate
@@ -186,14 +189,16 @@ class Trainer:
         self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.optimiser.step()
         self.step_index += 1
-        self.loss, self.norm, self.latest = loss, norm, labels.numel()
-        self.characters += self.latest
-        return loss, norm, self.latest
+        self.loss, self.norm, self.step_characters = loss, norm, labels.numel()
+        self.characters += self.step_characters
+        return loss, norm, self.step_characters
 
     def _differentiate(self, inputs: Tensor, labels: Tensor) -> Tensor:
-        """The mean loss in nats; leaves the gradient in the parameters and the last state in `carried`."""
+        """The mean loss in nats; leaves gradients in the parameters and the last state in `carried_state`."""
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
-            logits, state = self.model(inputs, self.carried, dropout=self.dropout, generator=self.generator)
+            logits, state = self.model(
+                inputs, self.carried_state, dropout=self.dropout, generator=self.generator
+            )
         if not logits.is_contiguous():  # time is the first axis in memory: flatten without a copy
             logits, labels = logits.transpose(0, 1), labels.T
         # In float32: the 8 significant bits of bfloat16 are too few to sum a vocabulary's exponentials.
@@ -201,7 +206,7 @@ class Trainer:
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         # Truncation: the next step goes on from these numbers, and no gradient passes through them.
-        self.carried = tuple(s.detach() for s in state)
+        self.carried_state = tuple(s.detach() for s in state)
         return loss.detach()
 
     def stop(self) -> None:
@@ -214,33 +219,33 @@ class Trainer:
         prompt: str = "",
         sample_length: int = 200,
         on_step: Callable[[Trainer], None] | None = None,
-        early: bool = False,
+        early_reports: bool = False,
     ) -> Iterator[StepReport]:
         """Train to the end, or until `stop`; yields a report every `evaluate_every` steps and after the last.
 
-        `prompt` begins each report's sample; `on_step` is called after every step. `early` adds reports after
-        steps 1, 8, 16, 32 … before the first regular one, because perplexity falls fastest then. Reports
-        leave the weights unchanged. Raises TrainingError if the run diverges.
+        `prompt` begins each report's sample; `on_step` is called after every step. `early_reports` adds
+        reports after steps 1, 8, 16, 32 … before the first regular one, because perplexity falls fastest
+        then. Reports leave the weights unchanged. Raises TrainingError if the run diverges.
         """
-        first = self.config.evaluate_every or self.streams.chunks
-        self.early = frozenset(early_steps(first)) if early else frozenset()
+        first = self.config.evaluate_every or self.streams.pieces_an_epoch
+        self.early_steps = frozenset(early_steps(first)) if early_reports else frozenset()
         self._counted = time.perf_counter()
         while not self.stopping:
-            if self.due:
+            if self.report_due:
                 with self.paused():
                     report = self._report(prompt, sample_length)
                     if report is None:  # stopped: the resumed run makes this report
                         return
                     self.reported = self.step_index
-                    self.since = self.new_interval()
+                    self.interval = self.new_interval()
                     yield report
             if self.done or self.stopping:
                 return
             n = self._paced_step()
             # In place: a tensor that outlives its step keeps the allocator from reusing the memory around it
             # (gigabytes, over an epoch).
-            self.since.loss += self.loss * n
-            self.since.characters += n
+            self.interval.loss += self.loss * n
+            self.interval.characters += n
             if on_step is not None:
                 on_step(self)
             self._count_time()
@@ -267,7 +272,7 @@ class Trainer:
         """Add the time since the last count, or since a pause, to the training time, with waits for a GPU."""
         now = time.perf_counter()
         self.seconds += now - self._counted
-        self.since.seconds += now - self._counted
+        self.interval.seconds += now - self._counted
         self._counted = now
 
     def check(self, loss: float = 0.0) -> None:
@@ -286,7 +291,7 @@ class Trainer:
 
     def _report(self, prompt: str, sample_length: int) -> StepReport | None:
         """The report at this step; None if stopped meanwhile."""
-        mean = float(self.since.loss) / self.since.characters
+        mean = float(self.interval.loss) / self.interval.characters
         self.check(mean)
         try:
             validation = self._validation_perplexity()
@@ -302,20 +307,24 @@ class Trainer:
             raise self._diverged() from None
         # Without validation text every report is the best so far: the criterion falls with the step.
         criterion = math.log(validation) if validation is not None else -float(self.step_index)
-        best, self.best = criterion < self.best, min(self.best, criterion)
-        random = self.config.truncation == "random"
+        is_best = criterion < self.lowest_criterion
+        self.lowest_criterion = min(self.lowest_criterion, criterion)
+        if self.config.truncation == "random":
+            epoch = self.characters / self.streams.characters
+        else:
+            epoch = self.step_index / self.streams.pieces_an_epoch
         return StepReport(
             self.step_index,
             self.total_steps,
-            self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
+            epoch,
             self.characters,
             math.exp(min(mean, MAX_LOSS_NATS)),
             validation,
-            self.since.characters / max(self.since.seconds, 1e-9),
+            self.interval.characters / max(self.interval.seconds, 1e-9),
             float(self.norm),
             self.optimiser.param_groups[0]["lr"],
             self.seconds,
-            best,
+            is_best,
             sample_text,
             self.model,
         )

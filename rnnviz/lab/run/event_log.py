@@ -1,8 +1,8 @@
 """events.jsonl: the events of a run, one JSON object a line, append-only.
 
 A kill can cut a line short: the next writer ends that line first, and readers skip it. A resumed run starts
-again at its last saved step, `resumed_at` of its "start"; `extend` drops the events reported beyond that
-step.
+again at its last saved step, `resumed_at` of its "start"; `merge_events` drops the events reported beyond
+that step.
 """
 
 import json
@@ -23,7 +23,7 @@ Event = dict[str, Any]
 STEP_EVENTS = ("progress", "report", "passed")
 """Events that a resumed run repeats."""
 
-LIFE_EVENTS = ("queued", "starting", "start", "stopped", "finished", "failed")
+STATE_EVENTS = ("queued", "starting", "start", "stopped", "finished", "failed")
 """Events that set a run's state."""
 
 PROGRESS_S = 0.5
@@ -89,7 +89,7 @@ def read(path: Path, after: int = 0, max_bytes: int | None = None) -> tuple[list
                 after += len(line)
     except OSError:
         pass
-    return extend([], _parse_lines(_thin_lines(lines))), after
+    return merge_events([], _parse_lines(_thin_lines(lines))), after
 
 
 def _thin_lines(lines: list[bytes]) -> Iterable[bytes]:
@@ -109,9 +109,9 @@ def _thin_lines(lines: list[bytes]) -> Iterable[bytes]:
 
 
 # A worked example: a run logs start, progress 1, 2, 3, saves its state at step 2, and is killed at 3. The
-# resumed run logs start (resumed_at 2), progress 3, 4. `extend` keeps start, 1, 2, start, 3, 4: the first
-# progress 3 is gone, as its step was made again.
-def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
+# resumed run logs start (resumed_at 2), progress 3, 4. `merge_events` keeps start, 1, 2, start, 3, 4: the
+# first progress 3 is gone, as its step was made again.
+def merge_events(events: list[Event], new: Iterable[Event]) -> list[Event]:
     """Add `new` to `events` in place, dropping the events that a resumed run repeats."""
     remaining, step = list[Event](), math.inf  # from the newest back, as only later starts drop an event
     for event in reversed([*events, *new]):
@@ -124,36 +124,36 @@ def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
 
 
 @dataclass(frozen=True)
-class Newest:
+class NewestEvents:
     """The newest event of each kind that a list of runs shows."""
 
-    life: Event | None = None
+    state_event: Event | None = None
     progress: Event | None = None
     report: Event | None = None
-    since: int = field(default=0, repr=False)  # bytes read so far
-    file: int = field(default=0, repr=False)  # inode of the file: another one means a new log
+    read_bytes: int = field(default=0, repr=False)  # so far
+    inode: int = field(default=0, repr=False)  # another one means a new log
 
 
-_newest_by_path: dict[Path, Newest] = {}
+_newest_by_path: dict[Path, NewestEvents] = {}
 _newest_lock = threading.Lock()  # the app's sessions list runs in several threads
 
 
-def newest(path: Path) -> Newest:
+def newest_events(path: Path) -> NewestEvents:
     """The newest events of a log, reading only the bytes added since this process's last call."""
     try:
         about = path.stat()
     except OSError:
-        return Newest()
+        return NewestEvents()
     with _newest_lock:
         entry = _newest_by_path.get(path)
         # A file that was replaced, cut, or has grown very much is read from its end again.
         if (
             entry is None
-            or entry.file != about.st_ino
-            or not 0 <= about.st_size - entry.since <= MAX_LOG_BYTES
+            or entry.inode != about.st_ino
+            or not 0 <= about.st_size - entry.read_bytes <= MAX_LOG_BYTES
         ):
             entry = _read_from_end(path, about)
-        elif entry.since < about.st_size:
+        elif entry.read_bytes < about.st_size:
             entry = _read_new_events(entry, path)
         # Bounds the memory where very many runs come and go; each entry is quick to make again.
         if len(_newest_by_path) > 2000:
@@ -162,23 +162,23 @@ def newest(path: Path) -> Newest:
         return entry
 
 
-def _read_from_end(path: Path, about: os.stat_result) -> Newest:
+def _read_from_end(path: Path, about: os.stat_result) -> NewestEvents:
     """Read backwards in growing blocks until each kind was met, which for most runs is soon."""
     length = FIRST_BLOCK_BYTES
     while True:
         begin = max(0, about.st_size - length)  # perhaps mid-line: a partial line is skipped
-        entry = _read_new_events(Newest(file=about.st_ino, since=begin), path)
-        if begin == 0 or length >= MAX_LOG_BYTES or (entry.life and entry.progress and entry.report):
+        entry = _read_new_events(NewestEvents(inode=about.st_ino, read_bytes=begin), path)
+        if begin == 0 or length >= MAX_LOG_BYTES or (entry.state_event and entry.progress and entry.report):
             return entry
         length *= 4
 
 
-def _read_new_events(entry: Newest, path: Path) -> Newest:
-    new, since = read(path, entry.since, sys.maxsize)
-    entry_events = [event for event in (entry.life, entry.progress, entry.report) if event is not None]
-    kinds = dict.fromkeys(LIFE_EVENTS, "life")
-    last = {kinds.get(event["event"], event["event"]): event for event in extend(entry_events, new)}
-    return Newest(last.get("life"), last.get("progress"), last.get("report"), since, entry.file)
+def _read_new_events(entry: NewestEvents, path: Path) -> NewestEvents:
+    new, read_bytes = read(path, entry.read_bytes, sys.maxsize)
+    entry_events = [event for event in (entry.state_event, entry.progress, entry.report) if event is not None]
+    kinds = dict.fromkeys(STATE_EVENTS, "state")
+    last = {kinds.get(event["event"], event["event"]): event for event in merge_events(entry_events, new)}
+    return NewestEvents(last.get("state"), last.get("progress"), last.get("report"), read_bytes, entry.inode)
 
 
 def _parse_lines(lines: Iterable[bytes]) -> Iterable[Event]:

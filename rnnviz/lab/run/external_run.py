@@ -221,7 +221,7 @@ class Followed:
             figures = {"train_perplexity": self._train, "validation_perplexity": _exp(validation_loss)}
             at = {"step": step, "characters": self._newest_call["characters"], "seconds": self._logged_at[1]}
             self._write("report", **at, **figures, sample=str(sample))
-        if self._watching.keeps(step):
+        if self._watching.is_kept_step(step):
             self._snapshot(keep=True)
 
     def __exit__(

@@ -37,17 +37,17 @@ def read_corpus(folder: RunFolder, description: Description) -> Corpus:
     return corpus
 
 
-def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
+def keep_model(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     """Copy a run's finished or best model into a folder of models; see `rnnviz.lab.run.runs.keep`."""
     modelfile.check_name(name)
-    where = Path(os.path.expanduser(target)) if target is not None else checkpoint.folders()[0]
-    path = where / f"{name}{modelfile.SUFFIX}"
+    models_folder = Path(os.path.expanduser(target)) if target is not None else checkpoint.folders()[0]
+    path = models_folder / f"{name}{modelfile.SUFFIX}"
     # In any folder of models: a name elsewhere means the first of these that has it.
-    if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
+    if any((f / path.name).exists() for f in (models_folder, *checkpoint.folders())):
         raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
-    newest, description = event_log.newest(folder.events), folder.description()
-    last = newest.life or {}
-    finished = last.get("path") if description.logged or last.get("event") == "finished" else None
+    newest, description = event_log.newest_events(folder.events), folder.description()
+    last_state = newest.state_event or {}
+    finished = last_state.get("path") if description.logged or last_state.get("event") == "finished" else None
     if finished and Path(finished).is_file():
         return modelfile.copy(Path(finished), path)
     training_seconds = [event.get("seconds") or 0.0 for event in (newest.progress, newest.report) if event]
@@ -71,7 +71,7 @@ def finish(
     limits the search for units with a meaning; 0: no search. Raises TrainingError if there is no model, and
     the errors of scoring and saving.
     """
-    from rnnviz.lab.fit.card import describe
+    from rnnviz.lab.fit.card import score_and_card
 
     if path is None:
         path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
@@ -90,7 +90,7 @@ def finish(
     if description.half:  # rounded to float16 and back: scored as it will be stored
         model.half().float()
     events, _ = event_log.read(folder.events)
-    describe(
+    score_and_card(
         model,
         corpus,
         description.config,

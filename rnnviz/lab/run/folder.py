@@ -233,7 +233,7 @@ class Description:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Description:
         """The description that `to_json` wrote, of this version or an older one. Raises ConfigError for
-        values out of range, the errors of `restored` for values of other types, and TrainingError for a
+        values out of range, the errors of `restore` for values of other types, and TrainingError for a
         cell that only 1.0.0 trains.
         """
         names = {f.name for f in fields(cls)} - {"text"}
@@ -258,7 +258,7 @@ class RunFolder:
         self.state = self.path / "state.safetensors"
         self.best = self.path / "best.safetensors"
         self.finished = self.path / "model"
-        self.newest = self.path / "probe.safetensors"
+        self.newest_snapshot = self.path / "probe.safetensors"
         self.snapshots = self.path / "snapshots"
         self.log = self.path / "log.txt"
         self.lock = self.path / "lock"
@@ -289,10 +289,10 @@ class RunFolder:
         self.keep_reserve()
         dated = replace(description, text=None, created=description.created or time.time())
         # Last, because a folder with a description counts as a run.
-        self.describe(dated)
+        self.write_description(dated)
         return dated
 
-    def describe(self, description: Description) -> None:
+    def write_description(self, description: Description) -> None:
         """Replace the description."""
         text = json.dumps(description.to_json(), indent=1)  # ASCII: a path may hold surrogates
         modelfile.write_atomic(self.description_file, text.encode())

@@ -59,50 +59,50 @@ class Journal:
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
         self._began, self._began_characters = time.monotonic(), trainer.characters
-        self._next, self._saved_at = self._began + PROGRESS_S, self._began
+        self._next_progress, self._saved_at = self._began + PROGRESS_S, self._began
 
     def begin(self, about: dict[str, Any]) -> None:
         """Log the start, or the resumption at the trainer's step, with `about`."""
-        t, now = self.trainer, time.time()
+        trainer, now = self.trainer, time.time()
         # The log as it reads once this start is in it: a "passed" beyond the step resumed at is dropped,
         # and comes again.
         events, _ = event_log.read(self.folder.events)
-        event_log.extend(events, [{"event": "start", "resumed_at": t.step_index}])
+        event_log.merge_events(events, [{"event": "start", "resumed_at": trainer.step_index}])
         self._passed = any(e["event"] == "passed" for e in events)
-        self._write("start", time=now, **about, **self.baselines, resumed_at=t.step_index)
+        self._write("start", time=now, **about, **self.baselines, resumed_at=trainer.step_index)
         # The killed process may have been beyond the saved state: those steps are made again.
         for file in self.folder.snapshots.glob("*.safetensors"):
-            if file.stem.isdigit() and int(file.stem) > t.step_index:
+            if file.stem.isdigit() and int(file.stem) > trainer.step_index:
                 file.unlink()
         self._watching = Watching(self.folder)
-        if self.watch_text and t.step_index == 0:
+        if self.watch_text and trainer.step_index == 0:
             self._snapshot(keep=True)
 
     def step(self, trainer: Trainer) -> None:
         """Record a step; call this after every step."""
-        n = trainer.latest
+        n = trainer.step_characters
         # Summed on the device, without waiting for a GPU.
         self._loss += trainer.loss * n
         self._clipped += trainer.norm > trainer.config.clip
         self._characters += n
         self._steps += 1
         now = time.monotonic()
-        keep = bool(self.watch_text) and (trainer.done or self._watching.keeps(trainer.step_index))
+        keep = bool(self.watch_text) and (trainer.done or self._watching.is_kept_step(trainer.step_index))
         # Most steps end here, after additions on the device and a look at the clock.
-        if now < self._next and not keep and not trainer.done:
+        if now < self._next_progress and not keep and not trainer.done:
             return
         float(trainer.loss)  # waits for a GPU, whose work counts as training
         with trainer.paused():
             if keep:
                 self._snapshot(keep=True)
-            if now >= self._next or trainer.done:
+            if now >= self._next_progress or trainer.done:
                 self._progress()
                 threads.share(queue.training_count(self.folder))  # side by side, each run takes one thread
                 # Not when a report is due: a run resumed here would repeat it.
-                if now - self._saved_at >= SAVE_S and not trainer.due and trainer.step_index > 1:
+                if now - self._saved_at >= SAVE_S and not trainer.report_due and trainer.step_index > 1:
                     self.save()
                 pause = PROGRESS_S if now - self._began < LONG_RUN_S else SLOW_PROGRESS_S
-                self._next = time.monotonic() + pause
+                self._next_progress = time.monotonic() + pause
 
     def report(self, report: StepReport) -> None:
         """Record a report; call this after every report."""
@@ -132,41 +132,44 @@ class Journal:
     def _reset(self) -> None:
         self._loss, self._clipped = torch.zeros(2, dtype=torch.float64, device=self.trainer.device)
         self._characters = self._steps = 0
-        self._at = self.trainer.seconds
+        self._last_progress_seconds = self.trainer.seconds
 
     def _progress(self) -> None:
-        t, config = self.trainer, self.trainer.config
-        t.check()
+        trainer, config = self.trainer, self.trainer.config
+        trainer.check()
         # Sums of losses and of characters decay alike: their ratio weighs every character of an event the
         # same.
         self._smooth_loss = LOSS_DECAY * self._smooth_loss + float(self._loss)
         self._smooth_characters = LOSS_DECAY * self._smooth_characters + self._characters
         # The time left is at this process's pace: a resumed run may have other neighbours than before.
-        took, done = time.monotonic() - self._began, t.characters - self._began_characters
+        took, done = time.monotonic() - self._began, trainer.characters - self._began_characters
         self._write(
             "progress",
             time=time.time(),
-            step=t.step_index,
-            characters=t.characters,
-            seconds=t.seconds,
+            step=trainer.step_index,
+            characters=trainer.characters,
+            seconds=trainer.seconds,
             train_perplexity=math.exp(
                 min(MAX_LOSS_NATS, self._smooth_loss / max(1.0, self._smooth_characters))
             ),
-            characters_per_second=self._characters / max(1e-9, t.seconds - self._at),
-            gradient_norm=float(t.norm),
+            characters_per_second=self._characters / max(1e-9, trainer.seconds - self._last_progress_seconds),
+            gradient_norm=float(trainer.norm),
             clipped=float(self._clipped) / max(1, self._steps),
-            learning_rate=t.optimiser.param_groups[0]["lr"],
+            learning_rate=trainer.optimiser.param_groups[0]["lr"],
             clip=config.clip,
-            eta=max(0, t.total_characters - t.characters) * took / max(1, done),
+            eta=max(0, trainer.total_characters - trainer.characters) * took / max(1, done),
         )
         self._reset()
-        if self.watch_text and self._watching.due and not t.done:  # at the end, step() has kept one
+        if self.watch_text and self._watching.due and not trainer.done:  # at the end, step() has kept one
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
-        t = self.trainer
+        trainer = self.trainer
         self._watching.look(
-            lambda: trace(t.model, self.watch_text), step=t.step_index, characters=t.characters, keep=keep
+            lambda: trace(trainer.model, self.watch_text),
+            step=trainer.step_index,
+            characters=trainer.characters,
+            keep=keep,
         )
 
     def _write(self, event: str, **values: Any) -> None:

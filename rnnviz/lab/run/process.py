@@ -121,20 +121,22 @@ def run(
     Logs a failure, then raises it, as a TrainingError with advice where the cause is known.
     """
     with _open_lock(folder, lock):
-        request = StopRequest(folder, at_last=(lambda: _log_end(folder, "stopped")) if queued else None)
+        request = StopRequest(folder, before_exit=(lambda: _log_end(folder, "stopped")) if queued else None)
         if lock is None:  # else the app has done this
             folder.stop.unlink(missing_ok=True)
         try:
-            with request.heed():
+            with request.listening():
                 folder.sweep()
                 folder.keep_reserve()
+                # The app has taken its run's ticket. A terminal's run in `home()` takes one so that queued
+                # runs wait for it, though it waits for none. Elsewhere only `--queued` runs have a queue.
                 if lock is None and (queued or folder.path.parent == home()):
                     queue.take_ticket(folder)
                 # No scheduler: each waiting process counts the living runs ahead of it.
                 while queued and queue.runs_ahead(folder) >= queue.limit(folder.path.parent):
                     time.sleep(POLL_QUEUE_S)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
-                return _train(folder, request, show, corpus, measuring, queued=queued)
+                return _train_and_finish(folder, request, show, corpus, measuring, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
             _log_end(folder, "stopped")
             if isinstance(stop, KeyboardInterrupt):
@@ -155,7 +157,7 @@ def run(
             queue.leave_queue(folder)
 
 
-def _train(
+def _train_and_finish(
     folder: RunFolder,
     request: StopRequest,
     show: Show,
@@ -171,8 +173,8 @@ def _train(
         checkpoint.find(description.ngram)  # fail now rather than after training
     tune_process()
     corpus = finished_model.read_corpus(folder, description) if corpus is None else corpus
-    description, threads = _settle_description(folder, description, corpus)
-    trainer = _learn(folder, description, request, show, corpus, threads, queued=queued)
+    description, threads = _decide_settings(folder, description, corpus)
+    trainer = _train_network(folder, description, request, show, corpus, threads, queued=queued)
     event_log.append(folder.events, {"event": "measuring", "time": time.time()})
     measuring()
     naming = unit_search.SEARCH_S if description.units else 0.0
@@ -182,7 +184,7 @@ def _train(
     return path, card
 
 
-def _learn(
+def _train_network(
     folder: RunFolder,
     description: Description,
     request: StopRequest,
@@ -200,26 +202,26 @@ def _learn(
     trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
     trainer.threads, trainer.model.engine = threads, description.engine
     training_state.restore(folder, trainer)
-    to_beat = validation_baselines.read_baselines(folder) or validation_baselines.measure_baselines(
+    baselines = validation_baselines.read_baselines(folder) or validation_baselines.measure_baselines(
         trainer.text, trainer.validation, trainer.model.vocabulary
     )
-    journal = Journal(folder, trainer, description.watch_text, to_beat)
+    journal = Journal(folder, trainer, description.watch_text, baselines)
     if queued:
         lower_priority()  # not earlier: the user waits for the first step
     journal.begin(_start_facts(trainer))
     # From here a request ends the loop after its step, and all is saved. Before, there was nothing to save,
     # and it raised Stopped at once.
-    request.gentle = trainer.stop
+    request.on_stop = trainer.stop
     with show(trainer) as (on_step, on_report):
 
         def step(trainer: Trainer) -> None:
             journal.step(trainer)
             on_step(trainer)
 
-        for report in trainer.run(prompt=description.watch_text, on_step=step, early=True):
+        for report in trainer.run(prompt=description.watch_text, on_step=step, early_reports=True):
             journal.report(report)
             on_report(report)
-        request.gentle = None
+        request.on_stop = None
         if stopped := request.received:
             journal.save()
             if not folder.best.exists():  # no report has come yet
@@ -229,7 +231,7 @@ def _learn(
     return trainer
 
 
-def _settle_description(
+def _decide_settings(
     folder: RunFolder, description: Description, corpus: Corpus
 ) -> tuple[Description, TorchThreads]:
     """Decide the settings that depend on the machine, and record those that a resumed run must keep, and the
@@ -246,7 +248,7 @@ def _settle_description(
     begun = folder.state.exists()  # a resumed run keeps its precision and engine
     # The folder may come from a machine with numba: the run then goes on with torch's backward pass.
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)
-    pace = speed_trial.fastest(
+    fastest = speed_trial.find_fastest_settings(
         config,
         corpus,
         threads=description.threads,
@@ -255,14 +257,14 @@ def _settle_description(
     )
     if not begun:
         config = replace(config, precision=optimiser.precision_on(pick_device(description.device), config))
-        engine = pace.engine
+        engine = fastest.engine
     if description.minutes is not None and not config.characters:
-        n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)
+        n = speed_trial.characters_in(description.minutes, config, corpus, fastest, device=description.device)
         config = replace(config, characters=n)
     settled = replace(description, config=config, engine=engine, sha256=corpus.sha256)
     if settled != description:
-        folder.describe(settled)
-    return settled, pace.threads
+        folder.write_description(settled)
+    return settled, fastest.threads
 
 
 def _start_facts(trainer: Trainer) -> dict[str, Any]:
@@ -337,21 +339,21 @@ class Stopped(BaseException):
 
 
 class StopRequest:
-    """Requests to end one run, heeded while open. Main thread only. `at_last` is called from another thread
-    when STOP_PATIENCE_S is over, just before a queued run's process exits.
+    """Requests to end one run, heeded inside `listening`. Main thread only. `before_exit` is called from
+    another thread when STOP_PATIENCE_S is over, just before a queued run's process exits.
 
     received  whether a request came
-    gentle    called by a request instead of raising Stopped, if set; it must end the work soon
+    on_stop   called by a request instead of raising Stopped, if set; it must end the work soon
     """
 
-    def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
-        self._folder, self._at_last = folder, at_last
-        self.gentle: Callable[[], None] | None = None
+    def __init__(self, folder: RunFolder, *, before_exit: Callable[[], None] | None = None) -> None:
+        self._folder, self._before_exit = folder, before_exit
+        self.on_stop: Callable[[], None] | None = None
         self.received = False
 
     @contextlib.contextmanager
-    def heed(self) -> Iterator[None]:
-        """Heed requests while open."""
+    def listening(self) -> Iterator[None]:
+        """Heed requests inside."""
         before = {s: signal.signal(s, self._handle) for s in (signal.SIGINT, signal.SIGTERM)}
         over = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(over,), daemon=True)
@@ -372,9 +374,9 @@ class StopRequest:
             if over.wait(POLL_STOP_S):
                 return
         signal.raise_signal(signal.SIGTERM)  # one path for all requests, in the main thread
-        if self._at_last is not None and not over.wait(STOP_PATIENCE_S):
+        if self._before_exit is not None and not over.wait(STOP_PATIENCE_S):
             with contextlib.suppress(OSError):
-                self._at_last()
+                self._before_exit()
             os._exit(EXIT_INTERRUPTED)  # at once: a hung step or disk would delay an orderly exit
 
     def _handle(self, number: int, frame: object) -> None:
@@ -383,6 +385,6 @@ class StopRequest:
                 raise KeyboardInterrupt
             return
         self.received = True
-        if self.gentle is None:
+        if self.on_stop is None:
             raise Stopped
-        self.gentle()
+        self.on_stop()

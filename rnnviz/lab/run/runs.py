@@ -130,6 +130,7 @@ def resume(id: str) -> None:
             id=id,
         )
     folder = RunFolder(run.path)
+    # Not the usual five seconds: the lock is probably a living run's, and the page waits for the answer.
     with folder.take_lock(wait=1.0) as lock, writing(home()):
         # Under the lock: the new process would take the old request for its own.
         folder.stop.unlink(missing_ok=True)
@@ -192,7 +193,7 @@ def tail_log(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
 
 def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add the `new` events of a later `tail_log` to `events`, in place, without repeated steps."""
-    return event_log.extend(events, new)
+    return event_log.merge_events(events, new)
 
 
 def snapshots(id: str) -> list[int]:
@@ -203,7 +204,7 @@ def snapshots(id: str) -> list[int]:
 def snapshot(id: str, step: int | None = None) -> Snapshot:
     """The snapshot at a step of `snapshots`, or the newest. Raises TrainingError if missing or damaged."""
     folder = RunFolder(find(id).path)
-    return read(folder.newest if step is None else folder.snapshot_file(step))
+    return read(folder.newest_snapshot if step is None else folder.snapshot_file(step))
 
 
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
@@ -214,7 +215,7 @@ def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
     """
     from rnnviz.lab.run import finished_model
 
-    return finished_model.keep(RunFolder(find(id).path), name, folder)
+    return finished_model.keep_model(RunFolder(find(id).path), name, folder)
 
 
 def new_folder(name: str) -> RunFolder:
@@ -235,22 +236,24 @@ def new_folder(name: str) -> RunFolder:
 
 def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
     """Queue the run and start its process, which inherits the lock, so that the lock is never free."""
-    words = ["-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
-    options: dict[str, Any] = {}
+    arguments = ["-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
+    session_options: dict[str, Any] = {}
     if os.name == "posix":
-        words += ["--lock", str(lock.fileno())]
+        arguments += ["--lock", str(lock.fileno())]
         # A new session: Ctrl-C in the app's terminal doesn't reach the run.
-        options = {"pass_fds": (lock.fileno(),), "start_new_session": True}
+        session_options = {"pass_fds": (lock.fileno(),), "start_new_session": True}
     else:
-        options["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        session_options["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         lock.close()  # Windows locks aren't inherited: the process takes it anew
-    call = own_python(*words)
-    call["env"]["PYTHONUNBUFFERED"] = "1"
+    popen_options = own_python(*arguments)
+    popen_options["env"]["PYTHONUNBUFFERED"] = "1"
     queue.take_ticket(folder)
     try:
         event_log.append(folder.events, {"event": "queued", "time": time.time()})
         with folder.log.open("ab") as log:
-            process = subprocess.Popen(**call, **options, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            process = subprocess.Popen(
+                **popen_options, **session_options, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
     except OSError as error:
         queue.leave_queue(folder)
         raise TrainingError(
@@ -266,13 +269,13 @@ def _run(folder: RunFolder) -> Run:
     except RnnvizError as error:
         failure = error
     alive = folder.locked()
-    newest = event_log.newest(folder.events)
-    state = _state(newest.life, alive, folder.stop.exists())
+    newest = event_log.newest_events(folder.events)
+    state = _state(newest.state_event, alive, folder.stop.exists())
     if state == "died":
         failure = failure or DEATH_ERROR
-    elif state == "failed" and newest.life is not None:  # 0.1.0 wrote only the sentence
-        logged_error = RnnvizError.from_json(newest.life.get("error"))
-        failure = failure or logged_error or RnnvizError(str(newest.life.get("reason", "")))
+    elif state == "failed" and newest.state_event is not None:  # 0.1.0 wrote only the sentence
+        logged_error = RnnvizError.from_json(newest.state_event.get("error"))
+        failure = failure or logged_error or RnnvizError(str(newest.state_event.get("reason", "")))
     return Run(
         folder.id,
         str(values.get("name", folder.id)),
@@ -283,12 +286,12 @@ def _run(folder: RunFolder) -> Run:
         newest.report,
         failure,
         folder.path,
-        (newest.life or {}).get("total_characters"),
+        (newest.state_event or {}).get("total_characters"),
     )
 
 
-def _state(life: dict[str, Any] | None, alive: bool, asked_to_stop: bool) -> State:
-    kind = life["event"] if life else None
+def _state(state_event: dict[str, Any] | None, alive: bool, asked_to_stop: bool) -> State:
+    kind = state_event["event"] if state_event else None
     if kind in ("stopped", "finished", "failed"):
         return kind  # type: ignore[no-any-return]
     if not alive:

@@ -109,7 +109,7 @@ class Watching:
         """Whether a further snapshot takes at most MAX_TIME_SHARE of the time."""
         return self._cost <= MAX_TIME_SHARE * (time.monotonic() - self._taken_at)
 
-    def keeps(self, step: int) -> bool:
+    def is_kept_step(self, step: int) -> bool:
         """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … STEP_FACTOR apart."""
         return step >= self._keep_from
 
@@ -125,13 +125,13 @@ class Watching:
         except RnnvizError:  # weights have become NaN
             return
         # Readers learn of a step from the newest snapshot, and then look for that step's own file.
-        paths = [self._folder.newest]
+        paths = [self._folder.newest_snapshot]
         if keep:
             self._folder.snapshots.mkdir(exist_ok=True)
             paths.insert(0, self._folder.snapshot_file(step))
         for path in paths:
             with files.replacing(path, durable=False) as file:  # an fsync would be slow
-                file.write(to_bytes(snapshot, half=path != self._folder.newest))
+                file.write(to_bytes(snapshot, half=path != self._folder.newest_snapshot))
         self._taken_at = time.monotonic()
         self._cost = self._taken_at - began
 
@@ -148,7 +148,7 @@ def read(path: Path) -> Snapshot:
 
 
 def pack(key: str, snapshot: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """A file of arrays, with `about` and the sentence and symbols of `one` as JSON under `key`."""
+    """A file of arrays, with `about` and the sentence and symbols of `snapshot` as JSON under `key`."""
     from safetensors.numpy import save
 
     header = {"text": snapshot.text, "symbols": list(snapshot.symbols), **about}

@@ -55,11 +55,11 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
     tensors = {f"model.{k}": v.detach().cpu() for k, v in trainer.model.state_dict().items()}
     for i, slots in trainer.optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{i}.{k}": v.detach().cpu() for k, v in slots.items()}
-    for i, part in enumerate(trainer.carried or ()):
+    for i, part in enumerate(trainer.carried_state or ()):
         tensors[f"carried.{i}"] = part.cpu()
     tensors["generator"] = trainer.generator.get_state().cpu()
     tensors |= {
-        "since.loss": trainer.since.loss.cpu(),
+        "since.loss": trainer.interval.loss.cpu(),
         "loss": trainer.loss.cpu(),
         "norm": trainer.norm.cpu(),
     }
@@ -69,9 +69,9 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
         "step": trainer.step_index,
         "characters": trainer.characters,
         "offset": trainer.offset,
-        "best": None if math.isinf(trainer.best) else trainer.best,
+        "best": None if math.isinf(trainer.lowest_criterion) else trainer.lowest_criterion,
         "seconds": trainer.seconds,
-        "since": {"characters": trainer.since.characters, "seconds": trainer.since.seconds},
+        "since": {"characters": trainer.interval.characters, "seconds": trainer.interval.seconds},
         "reported": trainer.reported,
         "learning_rate": trainer.optimiser.param_groups[0]["lr"],
         "bfloat16": trainer.bfloat16,
@@ -103,22 +103,23 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     trainer.optimiser.load_state_dict(saved)
     for group in trainer.optimiser.param_groups:
         group["lr"] = meta["learning_rate"]
-    trainer.carried = None
+    trainer.carried_state = None
     if any(name.startswith("carried.") for name in tensors):
         kinds = (torch.float32, torch.bfloat16) if trainer.bfloat16 else (torch.float32,)
-        zero = trainer.model.zero_state(trainer.streams.batch)
+        zero = trainer.model.zero_state(trainer.streams.row_count)
         carried = (_fit(tensors, f"carried.{i}", part.shape, kinds) for i, part in enumerate(zero))
-        trainer.carried = tuple(part.to(trainer.device) for part in carried)
+        trainer.carried_state = tuple(part.to(trainer.device) for part in carried)
     trainer.generator.set_state(tensors["generator"])
     trainer.step_index, trainer.characters, trainer.offset = meta["step"], meta["characters"], meta["offset"]
-    trainer.best = math.inf if meta["best"] is None else meta["best"]
+    trainer.lowest_criterion = math.inf if meta["best"] is None else meta["best"]
     trainer.seconds = meta["seconds"]
-    trainer.since, trainer.reported = trainer.new_interval(), meta["reported"]
-    trainer.since.characters, trainer.since.seconds = meta["since"]["characters"], meta["since"]["seconds"]
-    since, trainer.loss, trainer.norm = (
+    trainer.interval, trainer.reported = trainer.new_interval(), meta["reported"]
+    trainer.interval.characters = meta["since"]["characters"]
+    trainer.interval.seconds = meta["since"]["seconds"]
+    interval_loss, trainer.loss, trainer.norm = (
         _fit(tensors, name, scalar).to(trainer.device) for name in ("since.loss", "loss", "norm")
     )
-    trainer.since.loss += since
+    trainer.interval.loss += interval_loss
 
 
 def _fit(

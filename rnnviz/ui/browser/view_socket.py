@@ -104,30 +104,30 @@ def _count_connection(token: str) -> bool:
 
     The view is not returned: a reference here would keep it alive after its session.
     """
-    view = _sockets.get(token)
-    if view is None or view.connections >= MAX_CONNECTIONS:
+    view_socket = _sockets.get(token)
+    if view_socket is None or view_socket.connections >= MAX_CONNECTIONS:
         return False
-    view.connections += 1
+    view_socket.connections += 1
     return True
 
 
 def _release_connection(token: str) -> None:
-    if (view := _sockets.get(token)) is not None:
-        view.connections -= 1
+    if (view_socket := _sockets.get(token)) is not None:
+        view_socket.connections -= 1
 
 
 async def _answer_asks(connection: WebSocket, token: str) -> None:
     while token in _sockets:
-        answer = await _answer_text(token, await connection.receive_text())
+        answer = await _answer_json(token, await connection.receive_text())
         await (connection.send_text(ASK_PAGE) if answer is None else connection.send_bytes(answer))
         # With the next ask here already, `receive_text` would not let other connections run.
         await asyncio.sleep(0)
 
 
-async def _answer_text(token: str, text: str) -> bytes | None:
+async def _answer_json(token: str, text: str) -> bytes | None:
     """The answer to an ask as text; None: ask the page."""
-    view = _sockets.get(token)
-    if view is None or len(text) > MAX_ASK_CHARS:
+    view_socket = _sockets.get(token)
+    if view_socket is None or len(text) > MAX_ASK_CHARS:
         return None
     try:
         ask_json = json.loads(text)
@@ -135,11 +135,11 @@ async def _answer_text(token: str, text: str) -> bytes | None:
         return None
     try:
         # A key is answered here, in the event loop: a thread's handover would take longer than the answer.
-        answer = view.answer(ask_json, at_once=True)
+        answer = view_socket.answer(ask_json, at_once=True)
         if answer is not None:
             return answer
-        async with view.turn:
-            return await run_in_threadpool(view.answer, ask_json)
+        async with view_socket.turn:
+            return await run_in_threadpool(view_socket.answer, ask_json)
     except Exception:  # the browser asks the page next, which shows the error
         log.exception("a view's ask could not be answered")
         return None

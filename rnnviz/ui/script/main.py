@@ -60,11 +60,11 @@ def choose_model(ngrams: bool, temperature: bool) -> ModelContext | None:
         error_messages.show_error(error)
         st.info(_("Choose another model in the sidebar."), icon=":material/arrow_back:")
         return None
-    yardstick = model_cache.load_yardstick(info, listed)
+    ngram_model = model_cache.load_ngram_model(info, listed)
     with slot:
         sidebar.draw_card(info, model, model_notes(info, models), share=lambda: sharing.share_buttons(info))
         chosen = sidebar.choose_temperature() if temperature else sidebar.DEFAULT_TEMPERATURE
-    return ModelContext(model, yardstick, info, chosen)
+    return ModelContext(model, ngram_model, info, chosen)
 
 
 def navigation_page(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:

@@ -70,7 +70,7 @@ def phones_dialog(info: ModelInfo) -> None:
 
 
 def add_network_page(opened: OpenRoom, info: ModelInfo, language: str) -> str:
-    """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
+    """Add a network's page to those that phones see; returns its name. Raises as `build.single_file` does."""
     name = f"{info.path.stem}.html"
     opened.pages.add(name, title(info), serving.network_page(info, language))
     return name

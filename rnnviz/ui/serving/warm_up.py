@@ -72,7 +72,7 @@ def warm_up() -> None:
         if models:
             info = model_cache.first_model(models)
             _compute_first_picture(model_cache.load(info, to_read=True))
-            model_cache.load_yardstick(info, models)
+            model_cache.load_ngram_model(info, models)
         store.sweep()
         time.sleep(LATER_PIECES_AFTER_S)
         for piece in _later_pieces(models):

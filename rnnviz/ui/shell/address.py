@@ -21,7 +21,7 @@ from rnnviz.page.payload import pack
 from rnnviz.sentences import DEFAULT
 from rnnviz.ui.browser.component import Component
 
-MAX_TEXT_CHARS = 2_000
+MAX_ADDRESS_TEXT_CHARS = 2_000
 """Characters of a text that an address holds, at most.
 
 A text is in UTF-8, compressed by zlib (RFC 1950, whose checksum reveals damage), then base64url (RFC 4648)
@@ -29,22 +29,22 @@ without padding. `browser/static/compressed_text.js` writes the same format.
 """
 
 MAX_PACKED_CHARS = 16_384
-"""Characters of a packed text, at most: MAX_TEXT_CHARS characters of any script take fewer."""
+"""Characters of a packed text, at most: MAX_ADDRESS_TEXT_CHARS characters of any script take fewer."""
 
-MAX_TEXT_BYTES = 4 * MAX_TEXT_CHARS  # UTF-8 takes at most 4 bytes a character
+MAX_ADDRESS_TEXT_BYTES = 4 * MAX_ADDRESS_TEXT_CHARS  # UTF-8 takes at most 4 bytes a character
 _PACKED = re.compile(r"e[A-P][A-Za-z0-9_-]{9,}=*", re.ASCII)  # zlib's first byte, 0x78; 8 bytes at least
 
 
 def pack_text(text: str) -> str:
-    """The text, compressed for an address. Raises TextError for more than MAX_TEXT_CHARS characters.
+    """The text, compressed for an address. Raises TextError for more than MAX_ADDRESS_TEXT_CHARS characters.
 
     >>> pack_text("machine")
     'eJzLTUzOyMxLBQALUwLW'
     """
-    if len(text) > MAX_TEXT_CHARS:
+    if len(text) > MAX_ADDRESS_TEXT_CHARS:
         raise TextError(
             "an address holds {most:,} characters of text; received {count:,}",
-            most=MAX_TEXT_CHARS,
+            most=MAX_ADDRESS_TEXT_CHARS,
             count=len(text),
         )
     # zlib's first byte makes each packed text begin with "e", by which `unpack_text` tells it from a plain
@@ -56,13 +56,13 @@ def pack_text(text: str) -> str:
 def unpack_text(value: str) -> str:
     """The text of an address's value, which is packed or, typed by hand, plain.
 
-    Decompression stops after MAX_TEXT_BYTES bytes, so a small value can't fill the memory. Raises TextError
-    for a damaged packed text, and for more than MAX_TEXT_CHARS characters.
+    Decompression stops after MAX_ADDRESS_TEXT_BYTES bytes, so a small value can't fill the memory. Raises
+    TextError for a damaged packed text, and for more than MAX_ADDRESS_TEXT_CHARS characters.
 
     >>> unpack_text("eJzLTUzOyMxLBQALUwLW"), unpack_text("Hello")
     ('machine', 'Hello')
     """
-    if len(value) > (MAX_PACKED_CHARS if _PACKED.fullmatch(value) else MAX_TEXT_CHARS):
+    if len(value) > (MAX_PACKED_CHARS if _PACKED.fullmatch(value) else MAX_ADDRESS_TEXT_CHARS):
         raise too_long_error()
     if not _PACKED.fullmatch(value):
         return value
@@ -71,23 +71,24 @@ def unpack_text(value: str) -> str:
     reader = zlib.decompressobj()
     try:
         content = reader.decompress(
-            base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)), MAX_TEXT_BYTES + 1
+            base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)), MAX_ADDRESS_TEXT_BYTES + 1
         )
-        if len(content) > MAX_TEXT_BYTES:
+        if len(content) > MAX_ADDRESS_TEXT_BYTES:
             raise too_long_error()
         text = content.decode("utf-8")
     except (binascii.Error, zlib.error, UnicodeDecodeError):
         raise damaged from None
     if not reader.eof or reader.unused_data:
         raise damaged
-    if len(text) > MAX_TEXT_CHARS:
+    if len(text) > MAX_ADDRESS_TEXT_CHARS:
         raise too_long_error()
     return text
 
 
 def too_long_error() -> TextError:
     return TextError(
-        "the text in the address is longer than {most:,} characters; open it as a file", most=MAX_TEXT_CHARS
+        "the text in the address is longer than {most:,} characters; open it as a file",
+        most=MAX_ADDRESS_TEXT_CHARS,
     )
 
 
@@ -269,7 +270,7 @@ def mount() -> None:
         "asked": dict(arrival().values),
         "arrival": arrival().run,
         "language": language(),
-        "longest": MAX_TEXT_CHARS,
+        "longest": MAX_ADDRESS_TEXT_CHARS,
         "widgets": widget_words(),
         "words": {
             "share": _("Share"),

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 class ModelContext:
     """One session's choices, for one run of the script.
 
-    yardstick    the n-gram model that the model's card names; None if it isn't here
+    ngram_model    the n-gram model that the model's card names; None if it isn't here
     temperature  divides log P before a character is drawn
     """
 
     model: Model
-    yardstick: NgramModel | None
+    ngram_model: NgramModel | None
     info: ModelInfo
     temperature: float
 
@@ -135,7 +135,7 @@ def _code_points(path: str, changed: int, size: int) -> frozenset[int]:
     return frozenset(code_point for code_point in vocabulary or () if isinstance(code_point, int))
 
 
-def load_yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
+def load_ngram_model(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
     """The n-gram model that the card of `info` names, if `models` has it."""
     for candidate in models:
         if (candidate.name, candidate.kind) == (

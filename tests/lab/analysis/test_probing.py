@@ -209,6 +209,7 @@ def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
         result = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
         assert result.quantity == quantity == result.direction(1).quantity
         assert (result.layers, result.weights.shape, result.direction(1).layer) == ((0, 1), (2, 12), 1)
+        assert result.direction(1) == Direction("probe", result.weights[1], layer=1, quantity=quantity)
     assert result.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
 
 

@@ -137,7 +137,7 @@ def test_torch_layers_train_without_numba(monkeypatch: pytest.MonkeyPatch) -> No
     assert trainer.model.backward_pass() == "torch"
     trainer.step()
     with pytest.raises(ConfigError, match=r"pip install .*\[lab\]"):
-        speed_trial.fastest(RECIPE, corpus, device="cpu", engine="numba")
+        speed_trial.find_fastest_settings(RECIPE, corpus, device="cpu", engine="numba")
 
 
 @pytest.mark.slow

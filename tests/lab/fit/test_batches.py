@@ -44,8 +44,8 @@ def test_pieces_follow_one_another_and_cover_every_epoch(
         assert end - begin <= high
         assert end == length or end - begin >= low
         at, read = end, read + end - begin
-    assert read == cuts.total_places
-    assert 0 <= cuts.total_places - places < high
+    assert read == cuts.total_stream_chars
+    assert 0 <= cuts.total_stream_chars - places < high
 
 
 def test_no_two_epochs_or_seeds_are_cut_alike() -> None:

@@ -179,12 +179,12 @@ def test_the_trial_keeps_to_what_is_given(
     real = Trainer.step
     monkeypatch.setattr(Trainer, "step", step)
     monkeypatch.setattr(compiled, "prepared", lambda _: True)
-    pace = speed_trial.fastest(recipe, CORPUS, threads=threads, device="cpu", engine=engine)
-    assert list(pace.threads.speeds) == pace.threads.counts == counts
+    fastest = speed_trial.find_fastest_settings(recipe, CORPUS, threads=threads, device="cpu", engine=engine)
+    assert list(fastest.threads.speeds) == fastest.threads.counts == counts
     assert {count for _, count in tried} == set(counts)
     both = engine == "auto" and recipe is MIDDLING
     assert {engine_tried for engine_tried, _ in tried} == ({"numba", "torch"} if both else {"torch"})
-    assert both or pace.engine == "torch"
+    assert both or fastest.engine == "torch"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_told(
     def step(self: Trainer) -> None:
         nonlocal clock
         begin, end = self.cuts.at(self.step_index)
-        n = (end - begin) * self.streams.batch
+        n = (end - begin) * self.streams.row_count
         clock += (n + 100) / (speeds[self.model.engine] * torch.get_num_threads() ** 0.8)
         self.characters, self.step_index = self.characters + n, self.step_index + 1
 
@@ -221,10 +221,10 @@ def test_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_told(
     monkeypatch.setattr(compiled, "prepared", lambda _: numbas is not None)
     monkeypatch.setattr(Trainer, "step", step)
     corpus = corpora.from_text("a machine of brass and quartz, " * 1000)
-    pace = speed_trial.fastest(replace(MIDDLING, steps=steps), corpus, device="cpu")
-    assert (pace.engine, pace.threads.now) == (expected, 4)
+    fastest = speed_trial.find_fastest_settings(replace(MIDDLING, steps=steps), corpus, device="cpu")
+    assert (fastest.engine, fastest.threads.now) == (expected, 4)
     share = 16 * steps / (16 * steps + 100)  # an epoch's last step is shorter
-    assert pace.speed == pytest.approx(speeds[pace.engine] * 4**0.8 * share, rel=0.02)
+    assert fastest.speed == pytest.approx(speeds[fastest.engine] * 4**0.8 * share, rel=0.02)
     assert 0.1 < clock < (1.0 if steps == 16 else 3.0)
 
 
@@ -239,9 +239,9 @@ def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
 
 
 def test_minutes_become_characters_reports_included() -> None:
-    pace = speed_trial.Pace(TorchThreads([1], speeds={1: 50_000.0}))
+    fastest = speed_trial.FastestSettings(TorchThreads([1], speeds={1: 50_000.0}))
     few_reports, many_reports = (
-        speed_trial.characters_in(1, replace(TINY, evaluate_every=report_steps), CORPUS, pace)
+        speed_trial.characters_in(1, replace(TINY, evaluate_every=report_steps), CORPUS, fastest)
         for report_steps in (100_000, 1)
     )
     assert 32 <= many_reports < few_reports < 60 * 50_000

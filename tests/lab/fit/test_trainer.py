@@ -40,23 +40,23 @@ def test_streams_read_every_character_once_and_in_order(length: int) -> None:
     cuts = Cuts(streams.length, 30, 30, streams.length)
     pieces = [streams.between(*cuts.at(step), streams.slack) for step in range(cuts.total_steps)]
     inputs, labels = (torch.cat(parts, dim=1) for parts in zip(*pieces, strict=True))
-    assert cuts.total_steps == streams.chunks
-    assert labels.shape == inputs.shape == (streams.batch, streams.length)
+    assert cuts.total_steps == streams.pieces_an_epoch
+    assert labels.shape == inputs.shape == (streams.row_count, streams.length)
     assert torch.equal(labels.flatten(), torch.arange(streams.slack, streams.slack + streams.characters))
     assert torch.equal(inputs[:, 1:], labels[:, :-1])  # labels are the inputs, one further on
     assert (inputs[:, 0] == -1).all()  # every stream begins with the start symbol
     # A chunk and a remainder are left out, elsewhere each epoch; nothing of a short text.
-    assert 0 <= length - streams.characters < streams.batch + streams.slack
+    assert 0 <= length - streams.characters < streams.row_count + streams.slack
 
 
 def test_fresh_rows_begin_at_paragraphs_behind_the_start_symbol() -> None:
     text = "".join(f"Paragraph {n} has\na few lines\n  and more.\n\n" for n in range(20))
     ids = torch.tensor([ord(c) for c in text])
-    streams = Streams(ids, 8, 10, start=-1, fresh=0.3, beginnings=beginnings(text))
-    assert (streams.fresh, streams.count) == (2, 6)
+    streams = Streams(ids, 8, 10, start=-1, fresh_share=0.3, beginnings=beginnings(text))
+    assert (streams.fresh_rows, streams.stream_count) == (2, 6)
     generator, numbers_read = torch.Generator().manual_seed(0), set()
     for n in range(1, 16):
-        inputs, labels = streams.afresh(n, generator)
+        inputs, labels = streams.fresh_pieces(n, generator)
         assert inputs.shape == labels.shape == (2, n)
         assert (inputs[:, 0] == -1).all()
         assert torch.equal(inputs[:, 1:], labels[:, :-1])
@@ -74,8 +74,8 @@ def test_fresh_rows_begin_at_paragraphs_behind_the_start_symbol() -> None:
 def test_a_share_of_the_rows_begins_afresh_and_one_stream_is_left(
     share: float, batch: int, fresh: int
 ) -> None:
-    streams = Streams(torch.arange(1000), batch, 10, start=-1, fresh=share)
-    assert (streams.fresh, streams.count) == (fresh, batch - fresh)
+    streams = Streams(torch.arange(1000), batch, 10, start=-1, fresh_share=share)
+    assert (streams.fresh_rows, streams.stream_count) == (fresh, batch - fresh)
 
 
 @pytest.mark.parametrize("truncation", ["regular", "random"])
@@ -89,7 +89,7 @@ def test_a_step_is_a_reading_of_its_own_characters_and_a_clipped_gradient(
     )
     for _ in range(30):
         begin, end = trainer.cuts.at(trainer.step_index)
-        count, carried, generator = trainer.streams.count, trainer.carried, torch.Generator()
+        count, carried, generator = trainer.streams.stream_count, trainer.carried_state, torch.Generator()
         generator.set_state(trainer.generator.get_state())
         if begin == 0:
             carried = None
@@ -101,7 +101,7 @@ def test_a_step_is_a_reading_of_its_own_characters_and_a_clipped_gradient(
         costs = []
         for (inputs, labels), start in (
             (streams, state),
-            (trainer.streams.afresh(end - begin, generator), None),
+            (trainer.streams.fresh_pieces(end - begin, generator), None),
         ):
             logits, _ = plain.model(inputs, start)
             costs.append(F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none"))
@@ -146,12 +146,12 @@ def test_a_report_says_where_the_run_stands() -> None:
     first, *_, last = trainer.run(prompt="a ", sample_length=9)
     assert (last.step, last.total_steps) == (trainer.total_steps, trainer.total_steps)
     assert (last.epoch, last.characters) == (pytest.approx(2.0), trainer.characters)
-    assert first.epoch == pytest.approx(first.step / trainer.streams.chunks)
+    assert first.epoch == pytest.approx(first.step / trainer.streams.pieces_an_epoch)
     assert last.characters_per_second == pytest.approx(last.characters / last.seconds, rel=0.5)
     assert (last.learning_rate, last.model) == (trainer.optimiser.param_groups[0]["lr"], trainer.model)
     assert last.gradient_norm == float(trainer.norm) > 0
     assert 1 < last.train_perplexity < first.train_perplexity
-    assert trainer.since.loss.dtype == torch.float64  # sums over an epoch
+    assert trainer.interval.loss.dtype == torch.float64  # sums over an epoch
     assert trainer.computing() == {
         "device": "cpu", "threads": torch.get_num_threads(), "bfloat16": False,
         "backward": trainer.model.backward_pass(),
@@ -275,7 +275,7 @@ def numbers(report: StepReport) -> dict[str, Any]:
 def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt() -> None:
     """Not a bit of a weight: a report is no step, nor is a run that goes on another run."""
     config = replace(SMALL, evaluate_every=50, epochs=8)
-    plain, early = (list(Trainer(config, CORPUS).run(early=e)) for e in (False, True))
+    plain, early = (list(Trainer(config, CORPUS).run(early_reports=e)) for e in (False, True))
     first = next(n for n, r in enumerate(early) if r.step == 50)
     assert [(r.step, len(r.sample)) for r in early[:first]] == [(n, 200) for n in (1, 8, 16, 32)]
     assert [r.step for r in early[first:]] == [r.step for r in plain]
@@ -291,8 +291,8 @@ def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt(
 @pytest.mark.slow
 def test_early_reports_end_with_the_first_epoch() -> None:
     trainer = Trainer(replace(SMALL, evaluate_every=0, epochs=30), CORPUS)
-    chunks = trainer.streams.chunks
-    steps = [r.step for r in trainer.run(early=True, sample_length=0)]
+    chunks = trainer.streams.pieces_an_epoch
+    steps = [r.step for r in trainer.run(early_reports=True, sample_length=0)]
     assert [n for n in steps if n % chunks] == [1, *(n for n in (8, 16, 32, 64, 128) if n < chunks)]
 
 
@@ -318,9 +318,9 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
     trainer.step_index = 1  # the first draws where an epoch begins
     for _ in range(2):  # the second goes on from a state
         loss, norm, _ = trainer.step()
-        assert trainer.carried is not None
+        assert trainer.carried_state is not None
         gradients = [p.grad for p in trainer.model.parameters()]
-        for tensor in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried):
+        for tensor in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried_state):
             assert tensor.is_meta
 
 

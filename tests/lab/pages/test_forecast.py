@@ -8,7 +8,7 @@ import pytest
 from rnnviz.errors import TrainingError
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import forecast
-from rnnviz.lab.pages.train.settings import Recipe
+from rnnviz.lab.pages.train.settings import FormRecipe
 from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
@@ -18,10 +18,10 @@ from tests.support.jobs import SOON
 from tests.support.waiting import until
 
 
-def small_recipe() -> tuple[Recipe, TrainingText]:
+def small_recipe() -> tuple[FormRecipe, TrainingText]:
     config = TrainConfig(cell="rnn", hidden_size=8, embedding_size=8, batch=4, steps=8, characters=100_000)
     text = TrainingText(from_text("abc " * 2500, "own"), True, 5, (8_000, 1_000, 1_000))
-    return Recipe(config, None, "", "own", False), text
+    return FormRecipe(config, None, "", "own", False), text
 
 
 def test_a_speed_that_was_not_measured_at_first_is_the_next_time(

@@ -257,10 +257,10 @@ def test_half_a_surrogate_pair_in_a_description_or_a_snapshot_is_shown_or_said(o
         folder.description_file.write_text(json.dumps(odd), "utf-8")
         assert component_data(open_app("train", run="one"))[0]["run"] == "one"
     folder.description_file.write_text(json.dumps(description), "utf-8")
-    with opened(folder.newest, "probe") as (about, arrays):
+    with opened(folder.newest_snapshot, "probe") as (about, arrays):
         shot = unpack(about, arrays, 30, 3000)
     for text, symbols in ((shot.text[:-1] + HALF, shot.symbols), (shot.text, (*shot.symbols[:-1], HALF))):
-        folder.newest.write_bytes(to_bytes(replace(shot, text=text, symbols=symbols)))
+        folder.newest_snapshot.write_bytes(to_bytes(replace(shot, text=text, symbols=symbols)))
         assert component_data(open_app("train", run="one"))[0]["probe"] == text.replace(HALF, "?")
 
 

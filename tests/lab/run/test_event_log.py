@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rnnviz.lab.run import event_log
-from rnnviz.lab.run.event_log import append, extend, newest, read
+from rnnviz.lab.run.event_log import append, merge_events, newest_events, read
 
 
 def steps(events: list[dict[str, Any]]) -> list[int]:
@@ -84,7 +84,7 @@ def test_resumed_run_logs_repeated_events_once(path: Path) -> None:
     assert steps(read(path)[0]) == [10, 21, 33]
     assert [e["event"] for e in read(path)[0]] == ["progress", "failed", "start", "progress", "progress"]
     new, _ = read(path, at)
-    assert extend(logged, new) == read(path)[0]
+    assert merge_events(logged, new) == read(path)[0]
 
 
 def test_numbers_that_json_does_not_have_become_null(path: Path) -> None:
@@ -95,30 +95,33 @@ def test_numbers_that_json_does_not_have_become_null(path: Path) -> None:
 
 
 def test_the_newest_of_each_kind_is_found_from_the_end_and_kept_up_to_date(path: Path) -> None:
-    assert newest(path).life is None
+    assert newest_events(path).state_event is None
     write(path, [{"event": "start", "resumed_at": 0}, {"event": "report", "step": 5}])
     path.write_bytes(path.read_bytes() + b"".join(b'{"event": "progress", "step": 6}\n' for _ in range(3000)))
-    entry = newest(path)
-    assert entry.life == {"event": "start", "resumed_at": 0}
+    entry = newest_events(path)
+    assert entry.state_event == {"event": "start", "resumed_at": 0}
     assert (entry.progress, entry.report) == (
         {"event": "progress", "step": 6},
         {"event": "report", "step": 5},
     )
     write(path, progress(7))
-    assert newest(path).progress == {"event": "progress", "step": 7}
+    assert newest_events(path).progress == {"event": "progress", "step": 7}
     write(path, [{"event": "start", "resumed_at": 5}])
-    assert (newest(path).progress, newest(path).report) == (None, {"event": "report", "step": 5})
+    assert (newest_events(path).progress, newest_events(path).report) == (
+        None,
+        {"event": "report", "step": 5},
+    )
     path.unlink()
     write(path, [{"event": "queued"}])  # another file of this name
-    assert newest(path).life == {"event": "queued"}
-    assert newest(path).report is None
+    assert newest_events(path).state_event == {"event": "queued"}
+    assert newest_events(path).report is None
 
 
 def test_the_newest_reads_the_end_alone(path: Path) -> None:
     path.write_bytes(b"".join(b'{"event": "progress", "step": %d}\n' % n for n in range(100_000)))
     write(path, [{"event": "report", "step": 9}, {"event": "finished"}])
     tracemalloc.start()
-    assert newest(path).life == {"event": "finished"}
+    assert newest_events(path).state_event == {"event": "finished"}
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < path.stat().st_size / 10
@@ -134,7 +137,7 @@ def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
         file.truncate(3 * 10**9)
     tracemalloc.start()
     events, at = read(path)
-    newest(path)
+    newest_events(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert steps(events) == [1]
@@ -149,7 +152,7 @@ def test_a_validation_figure_is_called_so_and_read_by_its_earlier_name(path: Pat
     assert read(path)[0] == [report]
     append(path, report)
     assert json.loads(path.read_text("utf-8").splitlines()[1]) == report
-    assert newest(path).report == report
+    assert newest_events(path).report == report
 
 
 def test_of_very_many_of_a_kind_some_are_read_with_the_first_and_the_newest_and_the_rarer_all(
@@ -188,8 +191,8 @@ def test_of_very_many_of_a_kind_some_are_read_with_the_first_and_the_newest_and_
 def test_very_many_starts_are_told_apart_in_one_pass() -> None:
     logged = [e for n in range(20_000) for e in (*progress(n), {"event": "start", "resumed_at": n})]
     began = time.process_time()
-    assert len(extend([], logged)) == len(logged)
-    assert len(extend(logged, [{"event": "start", "resumed_at": 9}])) == 20_000 + 10 + 1
+    assert len(merge_events([], logged)) == len(logged)
+    assert len(merge_events(logged, [{"event": "start", "resumed_at": 9}])) == 20_000 + 10 + 1
     assert time.process_time() - began < 10  # a pass for each start took minutes
 
 

@@ -254,13 +254,13 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
     """Numba may be taken away, or the folder to another computer; a run that begins so is refused."""
     monkeypatch.setattr(compiled, "prepared", lambda _: False)
     folder = begin_run(home, replace(INTERRUPTIBLE, hidden_size=128, batch=8))
-    folder.describe(description := replace(folder.description(), engine="numba", threads=None))
+    folder.write_description(description := replace(folder.description(), engine="numba", threads=None))
     with pytest.raises(ConfigError, match="numba"):
-        run_process._settle_description(folder, description, CORPUS)
+        run_process._decide_settings(folder, description, CORPUS)
     trainer = Trainer(description.config, CORPUS, device="cpu")
     training_state.save(folder, trainer)
     # Whatever another trial would find, a run goes on with the engine with which it began.
-    assert run_process._settle_description(folder, description, CORPUS)[0] == replace(
+    assert run_process._decide_settings(folder, description, CORPUS)[0] == replace(
         description, sha256=CORPUS.sha256
     )
     trainer.model.engine = description.engine
@@ -313,7 +313,7 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
             if t.step_index == stop_at:
                 t.stop()
 
-        for report in trainer.run(sample_length=0, on_step=step, early=True):
+        for report in trainer.run(sample_length=0, on_step=step, early_reports=True):
             journal.report(report)
         journal.save()
     passed = events(folder, "passed")

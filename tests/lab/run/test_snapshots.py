@@ -39,10 +39,10 @@ def test_snapshots_are_few_and_lie_on_a_log_scale_after_resuming_too(tmp_path: P
     for step in range(9_000):
         if step == 500:
             watching = Watching(folder)
-        if watching.keeps(step):
+        if watching.is_kept_step(step):
             watching.look(read_now, step=step, characters=step, keep=True)
     steps = folder.kept_steps()
     assert steps[:6] == [0, 1, 2, 3, 5, 7]
     assert len(steps) <= 32
     assert all(1.34 < b / a < 1.5 for a, b in pairwise(steps[4:]))
-    assert read(folder.newest).step == steps[-1]
+    assert read(folder.newest_snapshot).step == steps[-1]

@@ -74,8 +74,8 @@ def test_key_is_answered_by_one_small_message(live: ViewSocket) -> None:
             message = socket.receive_bytes()
             assert len(message) < 2000
             header, arrays = unpack(message)
-            assert (header["seq"], header["known"]) == (n, len(text) - 1)
-            costs = np.concatenate([costs[: header["known"]], arrays["nll"]])
+            assert (header["seq"], header["heldRows"]) == (n, len(text) - 1)
+            costs = np.concatenate([costs[: header["heldRows"]], arrays["nll"]])
         assert is_left_to_page(socket, "[")  # no other message came before this one's answer
     np.testing.assert_allclose(costs, rnnviz.trace(GRU, TEXT + "Is it?").nll, rtol=1e-5)
 
@@ -185,7 +185,7 @@ def test_long_asks_of_a_view_take_one_thread(live: ViewSocket, monkeypatch: pyte
     monkeypatch.setattr(live, "answer", answer_slowly)
 
     async def ask_three_times() -> None:
-        await asyncio.gather(*(view_socket._answer_text(live.token, "{}") for _ in range(3)))
+        await asyncio.gather(*(view_socket._answer_json(live.token, "{}") for _ in range(3)))
 
     asyncio.run(ask_three_times())
     assert moments == ["begin", "end"] * 3

@@ -65,9 +65,9 @@ class BrowserStore:
         self.revision, self.start, self.arrays = 0, 0, dict[str, np.ndarray]()
 
     def apply(self, header: dict[str, Any], sent: dict[str, np.ndarray]) -> None:
-        old, arrays, start, (low, high) = self.arrays, dict(sent), header["start"], header["held"]
-        rows = dict.fromkeys(("ids", "nll", "ngram", "memoryless"), header["known"])
-        for name, count in (rows | {"unit": header["unitFrom"]}).items():
+        old, arrays, start, (low, high) = self.arrays, dict(sent), header["start"], header["heldColumns"]
+        rows = dict.fromkeys(("ids", "nll", "ngram", "memoryless"), header["heldRows"])
+        for name, count in (rows | {"unit": header["heldUnitRows"]}).items():
             if name in sent and count:
                 arrays[name] = np.concatenate([old[name][:count], sent[name]])
         for name, extra in (("states", 0), ("next", 1), ("chances", 1), ("entropy", 1)):

@@ -53,11 +53,11 @@ def test_nonsense_leaves_a_step_whole(number: int, at: int, step: Step) -> None:
     lecture = Lecture({"step": step.name})
     usual = answered(lecture)
     for value in NONSENSE:  # what asks for a place says nothing of the step in view
-        answered(lecture, dict.fromkeys(["scene", "go", "present", "ask", "client", "seq"], value))
+        answered(lecture, dict.fromkeys(["scene", "go", "present", "changes", "client", "seq"], value))
     answered(lecture, {"go": step.name})
     for value in NONSENSE:
-        answered(lecture, {"ask": dict.fromkeys([*step.controls, "nothing"], value)})
-    sent = answered(lecture, {"ask": {"text": "x" * 200_000}})
+        answered(lecture, {"changes": dict.fromkeys([*step.controls, "nothing"], value)})
+    sent = answered(lecture, {"changes": {"text": "x" * 200_000}})
     assert sent["data"].keys() >= usual["data"].keys()
 
 
@@ -83,7 +83,7 @@ def test_question_precedes_its_picture_and_goes_to_the_room(number: int, at: int
         *(step.question.text, tuple(step.question.options)),
         *(None, False),
     )
-    answer = answered(lecture, {"ask": {PICK: 0}})
+    answer = answered(lecture, {"changes": {PICK: 0}})
     answered_question = lecture.room_question()
     assert (answered_question.key, answered_question.over, answered_question.right) == (
         question.key,
@@ -92,21 +92,21 @@ def test_question_precedes_its_picture_and_goes_to_the_room(number: int, at: int
     )
     assert (answer["query"][PICK], answer["data"]["question"]["predicted"]) == ("0", 0)
     assert answered(Lecture(answer["query"]))["data"] == answer["data"]
-    assert "picture" in answered(lecture, {"ask": {PICK: SEEN}})["data"]
-    assert "picture" not in answered(lecture, {"ask": {PICK: OPEN}})["data"]
+    assert "picture" in answered(lecture, {"changes": {PICK: SEEN}})["data"]
+    assert "picture" not in answered(lecture, {"changes": {PICK: OPEN}})["data"]
 
 
 @every_step
 def test_address_restores_step_and_values(number: int, at: int, step: Step) -> None:
     lecture = Lecture({"step": step.name})
-    answered(lecture, {"present": True, "ask": {PICK: SEEN}})
+    answered(lecture, {"present": True, "changes": {PICK: SEEN}})
     for name, control in step.controls.items():
         kind, widget = control.widget.get("kind"), control.widget
         values = {"slider": widget.get("range", [0, 0])[1], "again": 7, "toggle": 1, "field": "tea time"}
         new_value = values.get(kind)
         if kind == "choice":
             new_value = control.widget_at(None)["options"][-1][0]
-        sent = answered(lecture, {"ask": {name: new_value}})
+        sent = answered(lecture, {"changes": {name: new_value}})
     sent = answered(lecture)
     assert len(urlencode(sent["query"])) <= MAX_ADDRESS_CHARS
     again = answered(Lecture(sent["query"]))
@@ -120,7 +120,7 @@ def test_unknown_step_in_address_opens_the_first() -> None:
 
 def test_scene_keeps_values_and_its_steps_share_them() -> None:
     lecture = Lecture({"step": "joined"})
-    answered(lecture, {"ask": {"seed": 9}})
+    answered(lecture, {"changes": {"seed": 9}})
     answered(lecture, {"scene": 1})
     back = answered(lecture, {"scene": 4})
     assert back["query"] == {"step": "joined", "seed": "9"}
@@ -131,18 +131,18 @@ def test_values_that_raise_an_error_are_not_kept(monkeypatch: pytest.MonkeyPatch
     lecture = Lecture({"step": "joined"})
     with monkeypatch.context() as patch:
         patch.setattr(Lecture, "_picture_data", Mock(side_effect=ConfigError("no picture")))
-        assert "no picture" in json.loads(lecture.answer({"ask": {"seed": 9}}, {}, str))["error"]
+        assert "no picture" in json.loads(lecture.answer({"changes": {"seed": 9}}, {}, str))["error"]
     assert "seed" not in answered(lecture)["query"]
 
 
 def test_unchanged_value_resets_no_other() -> None:
     lecture, bars = Lecture({"step": "game", PICK: "0"}), [0.5] * 6
-    answered(lecture, {"ask": {"case": "zero"}})
-    answered(lecture, {"ask": {"p": bars}})
+    answered(lecture, {"changes": {"case": "zero"}})
+    answered(lecture, {"changes": {"p": bars}})
     assert (lecture.values["case"], lecture.values["p"]) == ("own", bars)
-    answered(lecture, {"ask": {"case": "own"}})
+    answered(lecture, {"changes": {"case": "own"}})
     assert lecture.values["p"] == bars
-    answered(lecture, {"ask": {"case": "network"}})
+    answered(lecture, {"changes": {"case": "network"}})
     assert lecture.values["p"] is None
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
-from rnnviz.ui.shell.address import MAX_PACKED_CHARS, MAX_TEXT_CHARS, pack_text, unpack_text
+from rnnviz.ui.shell.address import MAX_ADDRESS_TEXT_CHARS, MAX_PACKED_CHARS, pack_text, unpack_text
 from tests.support.apptest import url_letters
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
@@ -22,9 +22,9 @@ def test_packed_text_round_trips_url_safe(text: str) -> None:
 
 
 def test_longest_text_fits_packed_limit() -> None:
-    dense = "".join(map(chr, range(0x10000, 0x10FFFF, 500)))[:MAX_TEXT_CHARS]
+    dense = "".join(map(chr, range(0x10000, 0x10FFFF, 500)))[:MAX_ADDRESS_TEXT_CHARS]
     assert len(dense) > 1_990
-    for text in (dense, "鿿" * MAX_TEXT_CHARS, ""):
+    for text in (dense, "鿿" * MAX_ADDRESS_TEXT_CHARS, ""):
         assert unpack_text(pack_text(text)) == text
         assert len(pack_text(text)) <= MAX_PACKED_CHARS
 
@@ -36,15 +36,15 @@ def test_any_value_unpacks_or_raises_text_error(value: str) -> None:
         text = unpack_text(value)
     except TextError as error:
         message = str(error)
-    assert len(text) <= MAX_TEXT_CHARS
+    assert len(text) <= MAX_ADDRESS_TEXT_CHARS
     assert message.startswith("the text in the address is")
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        url_letters(zlib.compress(b"a" * (MAX_TEXT_CHARS + 1))),
-        url_letters(zlib.compress(b"a" * (4 * MAX_TEXT_CHARS + 1))),
+        url_letters(zlib.compress(b"a" * (MAX_ADDRESS_TEXT_CHARS + 1))),
+        url_letters(zlib.compress(b"a" * (4 * MAX_ADDRESS_TEXT_CHARS + 1))),
         url_letters(zlib.compress(b"\0" * 100_000_000, 9)[:12_000]),
         "A" * 1_000_000,
     ],

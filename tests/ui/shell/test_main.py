@@ -236,10 +236,10 @@ def test_card_lists_candidate_settings() -> None:
 
 def test_yardstick_is_ngram_of_card(only_tiny_models: Path) -> None:
     network, counts = listed()["tiny-gru"], listed()["tiny-3gram"]
-    assert model_cache.load_yardstick(network, [network, counts]).name == "tiny-3gram"
-    assert model_cache.load_yardstick(replace(network, card={}), [network, counts]) is None
-    assert model_cache.load_yardstick(counts, [network, counts]) is None
-    assert model_cache.load_yardstick(network, [network]) is None
+    assert model_cache.load_ngram_model(network, [network, counts]).name == "tiny-3gram"
+    assert model_cache.load_ngram_model(replace(network, card={}), [network, counts]) is None
+    assert model_cache.load_ngram_model(counts, [network, counts]) is None
+    assert model_cache.load_ngram_model(network, [network]) is None
 
 
 @pytest.mark.usefixtures("shipped")

@@ -9,7 +9,7 @@ import pytest
 
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.ui.serving import entry
-from rnnviz.ui.shell.address import MAX_TEXT_CHARS, pack_text, unpack_text
+from rnnviz.ui.shell.address import MAX_ADDRESS_TEXT_CHARS, pack_text, unpack_text
 from tests.support.apptest import url_letters
 from tests.support.refused import assert_refused
 
@@ -46,7 +46,7 @@ def test_invalid_environment_is_refused(
     ("read_or_write", "text", "words"),
     [
         *((unpack_text, value, "damaged") for value in DAMAGED),
-        (pack_text, "a" * (MAX_TEXT_CHARS + 1), "2,000 characters of text; received 2,001"),
+        (pack_text, "a" * (MAX_ADDRESS_TEXT_CHARS + 1), "2,000 characters of text; received 2,001"),
     ],
 )
 def test_damaged_or_long_text_of_address_is_refused(

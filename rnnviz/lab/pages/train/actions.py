@@ -10,7 +10,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train import run_words
 from rnnviz.lab.pages.train.selected_run import RUN, SelectedRun, run_name
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
@@ -30,10 +30,10 @@ def show(selected: SelectedRun, explore: Any) -> None:
     run = selected.run
     stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
     # After Stop the run still ends its step and saves: the file `stop` tells that it was asked.
-    state = _("stopping …") if stopping else say.state(selected.state)
+    state = _("stopping …") if stopping else run_words.state(selected.state)
     facts = (
-        f"{say.ICONS[selected.state]} **{state}**",
-        _("logged by another program") if run is not None and run.logged else say.kind(selected.config),
+        f"{run_words.ICONS[selected.state]} **{state}**",
+        _("logged by another program") if run is not None and run.logged else run_words.kind(selected.config),
         plain(str(selected.description.get("title") or ""), files.MAX_NAME_CHARS),
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):

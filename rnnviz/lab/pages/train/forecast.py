@@ -12,8 +12,8 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.lab.fit import estimate
-from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train.settings import Recipe
+from rnnviz.lab.pages.train import run_words
+from rnnviz.lab.pages.train.settings import FormRecipe
 from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.progress import Progress, Share
@@ -43,7 +43,7 @@ class Forecast:
     job: Job | None
 
 
-def make_forecast(text: TrainingText, recipe: Recipe, *, measure: bool) -> Forecast:
+def make_forecast(text: TrainingText, recipe: FormRecipe, *, measure: bool) -> Forecast:
     """The forecast so far; `measure`: whether to measure the speed if it is unknown."""
     config, key = recipe.config, Key("speed", rest=speed_key(recipe.config, text.symbols))
     speed = store.shared().get(key)
@@ -83,17 +83,17 @@ def _measure(config: TrainConfig, symbols: int, progress: Progress) -> float:
         raise
 
 
-def show(text: TrainingText, recipe: Recipe, forecast: Forecast) -> None:
+def show(text: TrainingText, recipe: FormRecipe, forecast: Forecast) -> None:
     """Draw the forecast in one line, refreshed while the speed is being measured."""
     # A fragment: Streamlit redraws this line alone, and only as long as the trial goes on.
     interval_s = 0.5 if forecast.job is not None else None
     st.fragment(_line, run_every=interval_s, key="train-forecast")(text, recipe, forecast)
 
 
-def _line(text: TrainingText, recipe: Recipe, forecast: Forecast) -> None:
+def _line(text: TrainingText, recipe: FormRecipe, forecast: Forecast) -> None:
     run_estimate, speed, config = forecast.run_estimate, forecast.speed, recipe.config
     parts = [
-        say.kind(config.to_json()),
+        run_words.kind(config.to_json()),
         _("{n} parameters").format(n=f"{run_estimate.parameters:,}"),
         _("about {size} of memory").format(size=rough_size(run_estimate.bytes)),
     ]

@@ -4,7 +4,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train import run_words
 from rnnviz.lab.pages.train.selected_run import RUN, SHIPPED, replays, run_name
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
@@ -101,15 +101,15 @@ def label(id: str) -> str:
 def caption(run: runs.Run | None) -> str:
     """A run's state in a few words; None: a replay."""
     state = run.state if run is not None else "shipped"
-    words = f"{say.ICONS[state]} {say.state(state)}"
+    words = f"{run_words.ICONS[state]} {run_words.state(state)}"
     if run is None:
         return words
     if state == "waiting":
-        return f"{say.ICONS[state]} {say.place(queue.runs_ahead(RunFolder(run.path)))}"
+        return f"{run_words.ICONS[state]} {run_words.place(queue.runs_ahead(RunFolder(run.path)))}"
     last, report = run.last or {}, run.report or {}
-    if state == "running" and (share := say.share(last, run.total)) is not None:
+    if state == "running" and (share := run_words.share(last, run.total)) is not None:
         words += f" · {100 * share:.0f} %"
-    reached = report.get("validation_perplexity") or say.training_perplexity(last, report)
+    reached = report.get("validation_perplexity") or run_words.training_perplexity(last, report)
     if isinstance(reached, int | float):
         words += " · " + _("perplexity {p}").format(p=rounded(reached))
     return words

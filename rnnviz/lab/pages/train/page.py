@@ -19,7 +19,7 @@ from rnnviz.lab.pages.train import (
     training_text,
 )
 from rnnviz.lab.pages.train.selected_run import choose_replay, find, show_next, start_number
-from rnnviz.lab.pages.train.settings import Recipe
+from rnnviz.lab.pages.train.settings import FormRecipe
 from rnnviz.lab.pages.train.training_text import TrainingText, file_name
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint, engines, modelfile
@@ -42,7 +42,7 @@ def page(slot: Any, explore: Any) -> None:
         )
     # In a container: elements that open and close in it don't shift the view, which Streamlit would remount.
     with st.container(), working("train"):
-        text = new()
+        text = draw_new_run()
     if chosen is not None and (selected := find(chosen)) is not None:
         st.divider()
         with st.container():
@@ -60,17 +60,17 @@ def page(slot: Any, explore: Any) -> None:
         add_model()
 
 
-def new() -> TrainingText | None:
+def draw_new_run() -> TrainingText | None:
     """Draw the choice of a text and a recipe, and Start. Returns the text; None if there is none yet."""
     text_column, recipe_column = st.columns([5, 6], vertical_alignment="top", gap="medium")
     with text_column:
         text = training_text.choose()
     with recipe_column:
-        key = settings.preset(text)
+        preset_key = settings.choose_preset(text)
     if text is None:
         st.caption(_("Choose a text, then press Start."))
         return None
-    settings.resolve_fields(text, key)
+    settings.resolve_fields(text, preset_key)
     sentence_column, start_column = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence_column:
         settings.watch_text_field()
@@ -86,7 +86,7 @@ def new() -> TrainingText | None:
             else:
                 training_text.facts(text)
     with place:
-        recipe = _recipe_or_reason(text, key)
+        recipe = _recipe_or_reason(text, preset_key)
     # After the forecast, because a recipe that can't be started disables Start.
     pressed = start_column.button(
         _("Start"),
@@ -102,13 +102,13 @@ def new() -> TrainingText | None:
     return text
 
 
-def _recipe_or_reason(text: TrainingText, key: str) -> Recipe | None:
+def _recipe_or_reason(text: TrainingText, preset_key: str) -> FormRecipe | None:
     """Draw the recipe's forecast and return the recipe; if it can't be started, draw the reason and return
     None.
     """
     try:
         engines.require_torch()
-        recipe = settings.recipe(text, key)
+        recipe = settings.read_recipe(text, preset_key)
         # A trial beside a run would slow the run and measure too low a speed.
         busy = any(run.state in ("running", "starting") for run in runs.listed())
         run_forecast = forecast.make_forecast(text, recipe, measure=not busy)
@@ -136,11 +136,11 @@ def _choose_section() -> str | None:
     )
 
 
-def start(text: TrainingText, recipe: Recipe) -> None:
+def start(text: TrainingText, recipe: FormRecipe) -> None:
     """Queue a run and show it, or show the error that prevents it."""
     corpus = text.corpus
     # The card compares with counting on the same text, known by its checksum.
-    counted = (
+    ngram_names = (
         info.path.stem
         for info in checkpoint.available()[0]
         if info.kind == "ngram" and info.card.get("sha256") == corpus.sha256
@@ -154,7 +154,7 @@ def start(text: TrainingText, recipe: Recipe) -> None:
         language=corpus.language,
         watch_text=recipe.watch_text,
         minutes=recipe.minutes,
-        ngram=next(counted, None),  # the n-gram model of the same text, for the card
+        ngram=next(ngram_names, None),  # the n-gram model of the same text, for the card
         example=recipe.watch_text or None,
     )
     try:

@@ -10,8 +10,7 @@ import streamlit as st
 from rnnviz.figures import export
 from rnnviz.figures.themes import THEMES
 from rnnviz.i18n import _
-from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train import settings
+from rnnviz.lab.pages.train import run_words, settings
 from rnnviz.lab.reports import training
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
@@ -55,7 +54,7 @@ def show(listed_runs: Sequence[runs.Run], selected_id: str | None) -> None:
     else:
         st.caption(_("Training perplexity where a run has no validation text: lower is better."))
     rows = [row(run) for run in chosen]
-    titles = {name: _(control.label) for name, control in settings.RECIPE.items()}
+    titles = {name: _(control.label) for name, control in settings.RECIPE_CONTROLS.items()}
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(titles))
     download.button(_("Download as CSV"), lambda: export.csv_text(rows).encode(), "runs.csv", "text/csv")
 
@@ -121,13 +120,13 @@ def row(run: runs.Run) -> dict[str, Any]:
     last, report = run.last or {}, run.report or {}
     return {
         _("Run"): run.id,
-        _("State"): say.state(run.state),
+        _("State"): run_words.state(run.state),
         _("Text"): _title(run),
         _("Validation perplexity"): report.get("validation_perplexity"),
-        _("Training perplexity"): say.training_perplexity(last, report),
+        _("Training perplexity"): run_words.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),
         _("Seconds"): _rounded(last.get("seconds", report.get("seconds"))),
-        **{name: config.get(name) for name in settings.RECIPE},
+        **{name: config.get(name) for name in settings.RECIPE_CONTROLS},
     }
 
 

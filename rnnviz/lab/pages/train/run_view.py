@@ -22,7 +22,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
 from rnnviz.figures.themes import COLOUR_LEVELS, SURPRISAL_FULL, THEMES, ColourScale, themes
 from rnnviz.i18n import _, language
-from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train import run_words
 from rnnviz.lab.pages.train.selected_run import SelectedRun, find
 from rnnviz.lab.reports import training
 from rnnviz.lab.run import queue, runs
@@ -207,7 +207,7 @@ class RunPicture:
     def words(self) -> dict[str, str]:
         """The view's words, which depend on what this run measures."""
         start = self.monitor.last("start")
-        return say.words(
+        return run_words.words(
             self.measurement(),
             steps=self.monitor.last("progress").get("counted") == "steps",
             uniform=start.get("uniform") is not None or not start,
@@ -220,25 +220,25 @@ class RunPicture:
         """
         unmeasured = self.monitor.last("start").get("validation_characters") == 0
         together = self.run.config.get("train_on") == "train+validation"
-        return say.AT_THE_END if unmeasured or together else say.VALIDATION
+        return run_words.AT_THE_END if unmeasured or together else run_words.VALIDATION
 
     def facts(self) -> dict[str, Any]:
         """The view's numbers, progress, sentences and sample text, from the run's newest events."""
         last, report, start = (self.monitor.last(kind) for kind in ("progress", "report", "start"))
         held_out, lines = None, ["validation", "train"]
-        if self.measurement() == say.AT_THE_END:
+        if self.measurement() == run_words.AT_THE_END:
             held_out = self.monitor.last("finished").get("held_out")
             lines = [*(["end"] if held_out else []), "train"]
         sample_place = ""
         if report.get("characters") and report.get("sample"):
             counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
-            sample_place = counted.format(n=say.millions(report["characters"]))
-        share = 1.0 if self.run.state == "finished" else say.share(last, start.get("total_characters"))
+            sample_place = counted.format(n=run_words.millions(report["characters"]))
+        share = 1.0 if self.run.state == "finished" else run_words.share(last, start.get("total_characters"))
         return {
             "numbers": {
                 "validation": report.get("validation_perplexity"),
                 "held_out": held_out,
-                "train": say.training_perplexity(last, report),
+                "train": run_words.training_perplexity(last, report),
                 "speed": last.get("characters_per_second"),
                 "clipped": last.get("clipped"),
                 "rate": last.get("learning_rate"),
@@ -248,7 +248,7 @@ class RunPicture:
             "seconds": last.get("seconds", 0.0),
             "fraction": share or 0.0,
             "line": self.progress_line(),
-            "passed": say.passed(self.monitor.last("passed"), start.get("ngram_order", 6)),
+            "passed": run_words.passed(self.monitor.last("passed"), start.get("ngram_order", 6)),
             "sample": str(report.get("sample") or ""),
             "sampled": sample_place,
         }
@@ -257,25 +257,27 @@ class RunPicture:
         """The line on the run's progress, from its newest events."""
         state, run = self.run.state, self.run.run
         last = self.monitor.last("progress") or self.monitor.last("report")
-        total = say.number(self.monitor.last("start").get("total_characters"))
-        read, seconds, eta = (say.number(last.get(name)) for name in ("characters", "seconds", "eta"))
+        total = run_words.number(self.monitor.last("start").get("total_characters"))
+        read, seconds, eta = (run_words.number(last.get(name)) for name in ("characters", "seconds", "eta"))
         if state == "waiting" and run is not None:
             return _("Waiting: {place}. It starts by itself.").format(
-                place=say.place(queue.runs_ahead(RunFolder(run.path)))
+                place=run_words.place(queue.runs_ahead(RunFolder(run.path)))
             )
         if state == "starting" or (state == "running" and read is None):
             return _("Starting: it reads the text and counts its sequences …")
         unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
-        progress = unit.format(read=say.millions(read or 0))
+        progress = unit.format(read=run_words.millions(read or 0))
         if state in ("finished", "shipped"):
             took = duration(seconds) if seconds is not None else ""
             done = _("Trained for {time}: {far}").format(time=took, far=progress)
-            held_out = say.number(self.monitor.last("finished").get("held_out"))
+            held_out = run_words.number(self.monitor.last("finished").get("held_out"))
             if held_out is None:
                 return done
             return f"{done} · " + _("held-out perplexity {p}").format(p=rounded(held_out))
         if read is not None and total:
-            both = _("{read} of {total}").format(read=say.millions(read), total=say.millions(total))
+            both = _("{read} of {total}").format(
+                read=run_words.millions(read), total=run_words.millions(total)
+            )
             percent = f"{min(100.0, 100 * read / total):.0f}"
             progress = _("{percent} % · {far}").format(percent=percent, far=unit.format(read=both))
         if state == "running":
@@ -284,12 +286,12 @@ class RunPicture:
             return (
                 progress if eta is None else _("{far} · {time} left").format(far=progress, time=duration(eta))
             )
-        words = say.state(state).capitalize()
+        words = run_words.state(state).capitalize()
         if read is not None:
             words = _("{state} at {far}").format(state=words, far=progress)
         cause = self.monitor.last("failed" if state == "failed" else "stopped").get("cause")
         message = translate_error(run.error) if run is not None and run.error else ""
-        reason = say.reason(state, cause) or message
+        reason = run_words.reason(state, cause) or message
         return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)
 
 

@@ -67,7 +67,7 @@ class SelectedRun:
         if self.run is None:
             return 1
         try:
-            return RunFolder(self.run.path).newest.stat().st_mtime_ns
+            return RunFolder(self.run.path).newest_snapshot.stat().st_mtime_ns
         except OSError:
             return None
 

@@ -26,7 +26,10 @@ from rnnviz.networks.settings import (
 )
 from rnnviz.ui.shell.fields import Field
 
-MAX_WATCH_CHARS = 80
+MAX_FIELD_CHARS = 80
+"""Characters of the field of the sentence to watch, at most. A run from a terminal takes more
+(`folder.MAX_WATCH_CHARS`).
+"""
 
 MAX_SHARE = 0.7
 """The largest share that a slider offers: a network that loses more of itself hardly learns."""
@@ -65,7 +68,7 @@ def setting_controls(settings: Mapping[str, Setting]) -> dict[str, SettingContro
 
 CONTROLS = setting_controls(SETTINGS)
 
-RECIPE = {
+RECIPE_CONTROLS = {
     name: control for name, control in CONTROLS.items() if name not in ("until", "minutes", "characters")
 }
 """The controls of settings that a preset decides. The length of a run is its own."""
@@ -75,13 +78,14 @@ FIELDS: dict[str, Field[Any]] = {name: Field(f"set-{name}") for name in (*CONTRO
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A recipe.
+class FormRecipe:
+    """The values of the form.
 
-    minutes  the limit of training, or None
+    config      the recipe
+    minutes     the limit of training, or None
     watch_text  the sentence to watch
-    name     the run's name
-    changed  whether any setting differs from the preset's
+    name        the run's name
+    changed     whether any setting differs from the preset's
     """
 
     config: TrainConfig
@@ -91,7 +95,7 @@ class Recipe:
     changed: bool
 
 
-def preset(text: TrainingText | None) -> str:
+def choose_preset(text: TrainingText | None) -> str:
     """Draw the choice among presets that fit the text; returns the preset's key."""
     words = {
         "toy": _("A few seconds"),
@@ -123,7 +127,7 @@ def default_watch_text(text: TrainingText) -> str:
     """
     corpus = text.corpus
     if text.toy:
-        return corpus.text[:MAX_WATCH_CHARS]
+        return corpus.text[:MAX_FIELD_CHARS]
     if not text.from_reader and corpus.name in WATCH_TEXTS:
         return WATCH_TEXTS[corpus.name]
     after, end = text.parts[0], sum(text.parts[:2])
@@ -132,18 +136,18 @@ def default_watch_text(text: TrainingText) -> str:
     return shorten(whole, 44, placeholder="") or whole[:44]
 
 
-def resolve_fields(text: TrainingText, key: str) -> None:
+def resolve_fields(text: TrainingText, preset_key: str) -> None:
     """Decide every field: the reader's value for this text and preset, else the preset's."""
     corpus = text.corpus
-    config, minutes = presets.preset(key, corpus.characters, cores())
-    usual = {name: getattr(config, name) for name in RECIPE} | {
+    config, minutes = presets.preset(preset_key, corpus.characters, cores())
+    usual = {name: getattr(config, name) for name in RECIPE_CONTROLS} | {
         "until": "minutes" if minutes else "characters",
         "minutes": minutes or 1.0,
         "characters": config.characters or round(config.epochs * (text.parts[0] or corpus.characters)),
     }
     for name, value in usual.items():
         # A reader's value belongs to its text and preset: with others, the preset's value shows.
-        FIELDS[name].resolve(usual=value, subject=(corpus.sha256, key))
+        FIELDS[name].resolve(usual=value, subject=(corpus.sha256, preset_key))
     FIELDS["name"].resolve(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], subject=corpus.sha256)
     FIELDS["watch_text"].resolve(usual=default_watch_text(text), subject=corpus.sha256)
 
@@ -152,7 +156,7 @@ def watch_text_field() -> None:
     """Draw the field of the sentence to watch."""
     st.text_input(
         _("3 · Sentence to watch"),
-        max_chars=MAX_WATCH_CHARS,
+        max_chars=MAX_FIELD_CHARS,
         help=_(
             "While it learns, it reads this sentence twice a second. You see what surprises it, and its "
             "hidden states."
@@ -205,22 +209,24 @@ def _field(name: str, control: SettingControl) -> None:
 
 def _idle() -> dict[str, Any]:
     """The settings that don't apply to the chosen network, with the values that they then have."""
-    chosen = SimpleNamespace(**{name: FIELDS[name].get() for name in RECIPE})
-    return {name: getattr(TrainConfig, name) for name in RECIPE if not SETTINGS[name].applies(chosen)}
+    chosen = SimpleNamespace(**{name: FIELDS[name].get() for name in RECIPE_CONTROLS})
+    return {
+        name: getattr(TrainConfig, name) for name in RECIPE_CONTROLS if not SETTINGS[name].applies(chosen)
+    }
 
 
-def recipe(text: TrainingText, key: str) -> Recipe:
+def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
     """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
-    config, minutes = presets.preset(key, text.corpus.characters, cores())
+    config, minutes = presets.preset(preset_key, text.corpus.characters, cores())
     # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
-    values = {name: FIELDS[name].get() for name in RECIPE} | _idle()
+    values = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
     minutes_limit = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = minutes_limit != (minutes or None) or any(
         v != getattr(config, name) for name, v in values.items()
     )
-    # 0: the run's process measures its speed and then decides (`process._settle_description`).
+    # 0: the run's process measures its speed and then decides (`process._decide_settings`).
     values["characters"] = 0 if minutes_limit else FIELDS["characters"].get()
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)
+    return FormRecipe(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)

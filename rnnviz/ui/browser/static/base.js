@@ -32,13 +32,13 @@ export class BaseView {
   /** @type {ResizeObserver | undefined} */
   observer;
   /** @type {Untyped} the memory of the view that this one replaces */
-  before;
+  remembered;
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled resolves when the view can be shown */
   constructor(root, styled) {
     this.root = root;
     this.styled = styled;
-    this.link = new ViewSocket({
+    this.viewSocket = new ViewSocket({
       makeAsk: () => this.makeAsk(),
       takeAnswer: (data) => this.takeAnswer(data),
       showDelay: (isLate) => this.showDelay(isLate),
@@ -48,7 +48,7 @@ export class BaseView {
 
   /** Take Streamlit's call: a new answer, or the same one after a change of theme. @param {Component} component */
   update(component) {
-    this.link.send = (ask) => component.setTriggerValue("ask", ask);
+    this.viewSocket.sendToPage = (ask) => component.setTriggerValue("ask", ask);
     const { data } = component;
     if (!data) return;
     // Streamlit gives the last data again at each change of theme: by identity, as equal bytes may be a new answer.
@@ -60,8 +60,8 @@ export class BaseView {
   /** Take an answer, from Streamlit or from the view's own connection. @param {Uint8Array} data */
   takeAnswer(data) {
     const { header, arrays } = this.decode(data);
-    if (!this.link.isOutdated(header)) this.receive(header, arrays);
-    if (header.session) this.link.connect(header.session); // after `receive`, whose asks to a new session must go to the page
+    if (!this.viewSocket.isOutdated(header)) this.receive(header, arrays);
+    if (header.session) this.viewSocket.connect(header.session); // after `receive`, whose asks to a new session must go to the page
   }
 
   /** @param {Uint8Array} data @returns {{ header: Untyped, arrays: Untyped }} the answer's header and arrays */
@@ -70,7 +70,7 @@ export class BaseView {
   }
 
   close() {
-    this.link.close();
+    this.viewSocket.close();
     this.unwatch();
     this.observer?.disconnect();
   }
@@ -80,7 +80,7 @@ export class BaseView {
 
   /** @param {Untyped} memory */
   recall(memory) {
-    this.before = memory;
+    this.remembered = memory;
   }
 
   /** The whole wish of the server, for the next ask. @returns {object} */

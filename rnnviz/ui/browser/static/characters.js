@@ -9,27 +9,27 @@ const HIDDEN =
   /^[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Co}\p{Cn}]$/u;
 
 /** Whether the UTF-16 unit at i begins a surrogate pair. @param {string} text @param {number} i */
-function pair(text, i) {
+function isPair(text, i) {
   const code = text.charCodeAt(i);
   return code >= 0xd800 && code < 0xdc00 && i + 1 < text.length;
 }
 
 /**
  * The number of code points in the first `units` UTF-16 units of `text`.
- * @param {string} text @param {number} units @param {boolean} astral whether the text has any pairs; without, no loop is needed
+ * @param {string} text @param {number} units @param {boolean} hasPairs whether the text has any pairs; without, no loop is needed
  */
-export function toPoint(text, units, astral) {
-  if (!astral) return units;
+export function toCharacterIndex(text, units, hasPairs) {
+  if (!hasPairs) return units;
   let count = 0;
-  for (let i = 0; i < units; i++, count++) if (pair(text, i)) i++;
+  for (let i = 0; i < units; i++, count++) if (isPair(text, i)) i++;
   return count;
 }
 
-/** The number of UTF-16 units in the first `count` code points. @param {string} text @param {number} count @param {boolean} astral */
-export function toUnit(text, count, astral) {
-  if (!astral) return count;
+/** The number of UTF-16 units in the first `count` code points. @param {string} text @param {number} count @param {boolean} hasPairs */
+export function toUtf16Index(text, count, hasPairs) {
+  if (!hasPairs) return count;
   let i = 0;
-  for (; count > 0 && i < text.length; count--) i += pair(text, i) ? 2 : 1;
+  for (; count > 0 && i < text.length; count--) i += isPair(text, i) ? 2 : 1;
   return i;
 }
 
@@ -54,7 +54,7 @@ export function visible(character) {
 }
 
 /** A character in running text: a line break becomes a mark and a break, a hidden character its code. @param {number} code */
-export function running(code) {
+export function runningMark(code) {
   if (code === 10) return "⏎\n";
   if (code < 0x20 && code !== 9) return String.fromCodePoint(0x2400 + code);
   const character = String.fromCodePoint(code);
@@ -82,7 +82,7 @@ export function commonSuffix(first, second, prefix) {
 }
 
 /** Binary search: how many of 0 .. n - 1 pass a test that is true up to some number, then false. @param {number} n @param {(i: number) => boolean} passes */
-export function leading(n, passes) {
+export function countLeading(n, passes) {
   let [low, high] = [0, n];
   while (low < high) {
     const middle = (low + high) >> 1;

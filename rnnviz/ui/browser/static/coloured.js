@@ -5,7 +5,7 @@
 // thousand elements. Highlights belong to the document, so all texts share those of a name. A browser without
 // highlights shows the text without colours, and coloured.css shows a sentence that says so.
 
-import { leading, running } from "./characters.js";
+import { countLeading, runningMark } from "./characters.js";
 
 /** @typedef {{ index: number, start: number, codes: Uint32Array, unknown?: ArrayLike<number> }} Chunk */
 /** @typedef {[start: number, stop: number]} Span */
@@ -137,7 +137,7 @@ export class ColouredText {
   ending = new AbortController();
 
   /** @param {HTMLElement} pane @param {Listener} on */
-  constructor(pane, on = {}, show = running) {
+  constructor(pane, on = {}, show = runningMark) {
     this.pane = pane;
     this.on = on;
     this.show = show; // makes a character's text from its code
@@ -337,9 +337,9 @@ export class ColouredText {
   /** The chunk at a height of the window, and the number of its characters that begin above. @param {number} y */
   at(y) {
     const top = (/** @type {number} */ index) => this.boxes[index].getBoundingClientRect().top;
-    const index = Math.max(0, leading(this.boxes.length, (i) => top(i) < y) - 1);
+    const index = Math.max(0, countLeading(this.boxes.length, (i) => top(i) < y) - 1);
     const view = this.chunkViews.get(index);
-    const count = view ? leading(view.chunk.codes.length, (i) => this.rect(view, i).top < y) : 0;
+    const count = view ? countLeading(view.chunk.codes.length, (i) => this.rect(view, i).top < y) : 0;
     return { index, shown: view, count };
   }
 
@@ -455,7 +455,7 @@ export class ColouredText {
     if (!view || view.box !== box) return null;
     const { start, codes } = view.chunk;
     if (node === box) return start + (unit ? codes.length : 0);
-    return start + leading(codes.length, (i) => view.units[i + 1] <= unit);
+    return start + countLeading(codes.length, (i) => view.units[i + 1] <= unit);
   }
 
   /** Select the passage from the pinned character to another. @param {number} to */

@@ -52,7 +52,7 @@ export function put(node, text) {
 }
 
 /** @param {HTMLElement | SVGElement} element @param {Record<string, number>} lengths in pixels */
-export function place(element, lengths) {
+export function setPixels(element, lengths) {
   for (const name in lengths) element.style.setProperty(name, `${lengths[name]}px`);
 }
 

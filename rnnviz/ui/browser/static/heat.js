@@ -2,7 +2,7 @@
 // other drawing together.
 
 import { visible } from "./characters.js";
-import { place } from "./dom.js";
+import { setPixels } from "./dom.js";
 
 /** @import { States, Theme, Window2D } from "./types" */
 
@@ -23,7 +23,7 @@ export function fit(canvas, width, height) {
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
-    place(canvas, { width, height });
+    setPixels(canvas, { width, height });
   }
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -66,7 +66,7 @@ export class Heat {
   image;
   pixels = new Uint32Array();
 
-  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip the canvas of the characters below, see `letters` */
+  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip the canvas of the characters below, see `drawLetters` */
   constructor(canvas, strip = canvas) {
     canvas.getContext("2d", { alpha: false }); // the first call sets the options: this canvas is opaque
     this.canvas = canvas;
@@ -108,7 +108,7 @@ export class Heat {
    * Draw the characters below their columns.
    * @param {string[]} list @param {States} store @param {Window2D} view @param {Theme} theme @param {string} font
    */
-  letters(list, store, view, theme, font) {
+  drawLetters(list, store, view, theme, font) {
     const { first, last, columns, width, strip } = view;
     const pen = fit(this.strip, width, strip);
     pen.clearRect(0, 0, width, strip);

@@ -166,7 +166,7 @@ export class PredictionBars {
 function bars(store, list, t) {
   const expected = store.expected(t);
   const reshaped = store.reshapedAt(t);
-  const beside = store.beside(t);
+  const memoryless = store.memorylessAt(t);
   const actual = t < list.length ? store.ids[t] : -1;
   /** @type {Bar[]} */
   const newBars = expected.map(({ id, p }, i) => {
@@ -177,7 +177,7 @@ function bars(store, list, t) {
       character: store.symbol(id),
       p: reshaped ? reshaped.p[i] : p,
       was: reshaped ? p : null,
-      other: beside?.p[i],
+      other: memoryless?.p[i],
       kind,
     };
   });
@@ -189,13 +189,13 @@ function bars(store, list, t) {
   const share = {
     p: reshaped ? remainder(reshaped.p) : rest,
     was: reshaped ? rest : null,
-    other: beside && remainder(beside.p),
+    other: memoryless && remainder(memoryless.p),
   };
   newBars.push({ id: OTHER_SYMBOLS, character: "", ...share, kind: "rv-rest rv-word" });
   // The actual character has a row below if it isn't among the first. The row is always there, so nothing jumps.
   if (actual >= 0 && !expected.some(({ id }) => id === actual)) {
     const p = store.probability(t);
-    const values = { p: reshaped?.came ?? p, was: reshaped ? p : null, other: beside?.came };
+    const values = { p: reshaped?.came ?? p, was: reshaped ? p : null, other: memoryless?.came };
     newBars.push({ id: actual, character: list[t], ...values, kind: "rv-came" });
   } else newBars.push({ id: NO_SYMBOL, character: "", p: null, was: null, kind: "rv-none" });
   return newBars;

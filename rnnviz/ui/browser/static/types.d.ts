@@ -87,7 +87,7 @@ export interface Predictions {
   probability(t: number): number;
   entropy(t: number): number;
   reshapedAt(t: number): Reshaped | undefined;
-  beside(t: number): Reshaped | undefined; // another network's probabilities of the same symbols
+  memorylessAt(t: number): Reshaped | undefined; // the memoryless network's probabilities of the same symbols
 }
 
 /** A reshaped prediction, see `reshaped` in page/live_answer.py. */

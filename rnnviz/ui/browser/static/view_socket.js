@@ -1,8 +1,8 @@
 // The browser's side of a view's asks; rnnviz/ui/browser/view_socket.py is the server's side. One ask is in flight at a
 // time, and the last wish always wins. Asks go over the view's own WebSocket, past Streamlit, if the page offers one
-// and it is open. All others, and asks that only the page can answer, go through `send`.
+// and it is open. All others, and asks that only the page can answer, go through `sendToPage`.
 //
-//   key a     ask 1 is sent                      (waiting = 1)
+//   key a     ask 1 is sent                      (seqInFlight = 1)
 //   key b, c  only `askDue` is set: the ask would be out of date before the server could read it
 //   answer 1  drawn, and ask 2 states the text as it is now, with b and c: no key is lost, none waits in a queue
 //
@@ -19,16 +19,16 @@ const MAX_FAILED_CONNECTIONS = 3; // failed connections in a row, after which no
 export class ViewSocket {
   client = Math.random().toString(36).slice(2) + Date.now().toString(36);
   seq = 0;
-  waiting = 0; // the number of the ask in flight
+  seqInFlight = 0; // the number of the ask in flight, 0 for none
   askDue = false;
-  /** Whether the ask in flight takes long, so that a newer one may replace it. */
-  long = false;
-  /** @type {object | null} changes that concern the page, until it has answered */
-  news = null;
-  /** @type {object | null} the news in the ask in flight */
-  newsInFlight = null;
+  /** Whether a newer ask may replace the one in flight. Only page/page.js sets it, while a network there reads a long text. */
+  replaceable = false;
+  /** @type {object | null} changes that the page must hear of, until it has answered */
+  pageChanges = null;
+  /** @type {object | null} those in the ask in flight */
+  pageChangesInFlight = null;
   /** @type {((ask: object) => void) | null} sends an ask to the page: through Streamlit, or to the engine in its place */
-  send = null;
+  sendToPage = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
   token = ""; // the page's token for this view
@@ -54,33 +54,33 @@ export class ViewSocket {
   /** Ask now, or once the answer in flight has come. */
   ask() {
     this.askDue = true;
-    if (!this.waiting || this.long) this.sendAsk();
+    if (!this.seqInFlight || this.replaceable) this.sendAsk();
   }
 
-  /** Tell the page of changes that its other parts follow, which reruns it. @param {object} news all of them */
-  set(news) {
-    this.news = news;
+  /** Tell the page of changes that its other parts follow, which reruns it. @param {object} changes all of them */
+  askPage(changes) {
+    this.pageChanges = changes;
     this.ask();
   }
 
   sendAsk() {
-    if (!this.send) return;
+    if (!this.sendToPage) return;
     this.askDue = false;
-    this.waiting = ++this.seq;
-    this.wait();
-    const ask = { client: this.client, seq: this.seq, ...this.makeAsk(), ...this.news };
+    this.seqInFlight = ++this.seq;
+    this.startTimer();
+    const ask = { client: this.client, seq: this.seq, ...this.makeAsk(), ...this.pageChanges };
     // A connection delivers in order, so its late answer would come before the new ask's.
     if (this.askInFlight) this.disconnect(); // the connection's answer is overdue: drop it, and ask again
     const { socket, ready } = this;
     this.askInFlight = null;
-    this.newsInFlight = this.news;
-    if (!ready || !socket || this.news) return this.send(ask); // last: an engine may answer inside this call
+    this.pageChangesInFlight = this.pageChanges;
+    if (!ready || !socket || this.pageChanges) return this.sendToPage(ask); // last: an engine may answer inside this call
     this.askInFlight = ask;
     if (socket.readyState === OPEN) socket.send(JSON.stringify(ask)); // else onclose connects again and sends it
   }
 
   /** Start the timer that repeats the ask after ANSWER_TIMEOUT_MS. */
-  wait() {
+  startTimer() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.showDelay(true);
@@ -92,7 +92,7 @@ export class ViewSocket {
   forgetAsk() {
     clearTimeout(this.timer);
     this.showDelay(false);
-    this.waiting = 0;
+    this.seqInFlight = 0;
     this.askDue = true;
   }
 
@@ -108,7 +108,7 @@ export class ViewSocket {
 
   /** Whether an answer is to an older ask than the one in flight. @param {Header} header */
   isOutdated(header) {
-    return this.owns(header) && (header.seq ?? 0) < this.waiting;
+    return this.owns(header) && (header.seq ?? 0) < this.seqInFlight;
   }
 
   /** End the ask in flight, as its answer has come; ask again if wanted. An outdated answer is ignored. @param {Header} header */
@@ -117,15 +117,15 @@ export class ViewSocket {
     if (this.owns(header)) {
       clearTimeout(this.timer);
       this.showDelay(false);
-      this.waiting = 0;
-      if (this.news === this.newsInFlight) this.news = null;
+      this.seqInFlight = 0;
+      if (this.pageChanges === this.pageChangesInFlight) this.pageChanges = null;
     }
-    if (this.askDue && !this.waiting) this.sendAsk();
+    if (this.askDue && !this.seqInFlight) this.sendAsk();
   }
 
   close() {
     clearTimeout(this.timer);
-    this.send = this.askInFlight = null;
+    this.sendToPage = this.askInFlight = null;
     this.disconnect();
   }
 
@@ -133,7 +133,8 @@ export class ViewSocket {
 
   /** Connect with a token, unless such a connection exists or MAX_FAILED_CONNECTIONS have failed. @param {string} token */
   connect(token) {
-    if (!this.send || this.failed === MAX_FAILED_CONNECTIONS || (this.socket && token === this.token)) return;
+    if (!this.sendToPage || this.failed === MAX_FAILED_CONNECTIONS || (this.socket && token === this.token))
+      return;
     this.disconnect();
     this.token = token;
     const address = new URL(ADDRESS, window.location.origin);
@@ -166,7 +167,7 @@ export class ViewSocket {
     this.askInFlight = null;
     // Text instead of bytes: the server leaves this ask to the page, see ASK_PAGE in view_socket.py.
     if (typeof data !== "string") this.takeAnswer(new Uint8Array(data));
-    else if (askInFlight) this.send?.(askInFlight);
+    else if (askInFlight) this.sendToPage?.(askInFlight);
   }
 
   /** Close the connection; the ask in flight stays. */

@@ -26,7 +26,7 @@ from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import END_STATES
 from rnnviz.ui.shell import address, model_cache, sidebar
-from rnnviz.ui.shell.address import MAX_TEXT_CHARS, unpack_text
+from rnnviz.ui.shell.address import MAX_ADDRESS_TEXT_CHARS, unpack_text
 from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.shell.model_cache import ModelContext
 
@@ -99,8 +99,8 @@ def _session(
         text = offered = opening
         offer += 1
     state[_OFFERED] = offer, offered
-    models = context.network, context.yardstick, memoryless
-    if session is None or not all(map(is_, (session.model, session.yardstick, session.memoryless), models)):
+    models = context.network, context.ngram_model, memoryless
+    if session is None or not all(map(is_, (session.model, session.ngram_model, session.memoryless), models)):
         session = state[_SESSION] = LiveSession(*models, temperature=FIRST_TEMPERATURE)
     session.text = text
     return session, text
@@ -118,7 +118,7 @@ def _choose_model(ask: LiveAsk, session: LiveSession) -> None:
 
 
 def _glance(context: ModelContext, text: str) -> dict[str, object]:
-    """The search for a model that reads the text better: its state, and once done the fields of `Better`."""
+    """The search for a model that reads the text better: its state; once done, the fields of `Suggestion`."""
     job = model_suggestion.glance(context.info, text)
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
@@ -131,7 +131,7 @@ def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, 
     mark = (session, language(), [info.path for info in networks])
     cached_mark, static = st.session_state.get("explore.static", (None, None))
     if static is None or cached_mark != mark:
-        models = session.model, session.yardstick
+        models = session.model, session.ngram_model
         static = fixed_part(*models, FIRST_TEMPERATURE, networks, session.memoryless)
         st.session_state["explore.static"] = mark, static
     return cast("tuple[dict[str, Any], str]", static)
@@ -202,7 +202,7 @@ def read_bookmark(model: Network) -> Bookmark:
     view: dict[str, Any] = {
         "wrong": wrong,  # the reason why the text can't be read
         # The whole text's length, if the address holds only its beginning.
-        "cut": cut if cut and cut > MAX_TEXT_CHARS else None,
+        "cut": cut if cut and cut > MAX_ADDRESS_TEXT_CHARS else None,
         "caret": number("at"),
         "pin": number("pin"),
         "why": number("why") == 1,

@@ -79,7 +79,7 @@ class Lecture:
             self._at[self.number] = min(max(step, 0), len(self.scene.steps) - 1)
         if isinstance(named := fields.get("go"), str) and (target := place(named)):
             self.number, self._at[target[0]] = target
-        values = fields.get("ask")
+        values = fields.get("changes")
         return values if isinstance(values, dict) and len(json.dumps(values)) <= MAX_ASK_CHARS else {}
 
     def answer(
@@ -87,7 +87,8 @@ class Lecture:
     ) -> bytes:
         """The answer to an ask, None for a first drawing: JSON in UTF-8, with the entries of `static`.
 
-        `describe` makes an error's sentence, which the answer has; the values then stay as they were.
+        For a RnnvizError the answer has its sentence, made by `describe`, and the values stay as they were;
+        the step that was gone to stays.
         """
         # The step comes first: the values that the ask sets are of the step that it goes to.
         fields = ask_json if isinstance(ask_json, Mapping) else {}
@@ -153,7 +154,7 @@ class Lecture:
     def _note(self) -> dict[str, Any]:
         """The notes for the lecturer's window: the step's title, lines to say and ask, and the next step."""
         step, scene = self.step, self.scene
-        # Behind a scene's last step comes the next scene's first, which "opens" names; at the end neither.
+        # Behind a scene's last step comes the next scene's first, named by "next_scene"; at the end neither.
         following = scene.stops[self.at + 1 : self.at + 2]
         opens = scenes()[self.number : self.number + 1] if not following else ()
         after = following or (opens[0].stops[:1] if opens else ())
@@ -161,7 +162,7 @@ class Lecture:
             "title": _(step.title),
             "lines": [_(step.say), _(step.question.text if step.question else str(step.ask))],
             "next": _(after[0].title) if after else "",
-            "opens": _(opens[0].title) if opens else "",
+            "next_scene": _(opens[0].title) if opens else "",
             "appendix": [[extra.name, _(extra.title)] for extra in scene.appendix],
         }
 

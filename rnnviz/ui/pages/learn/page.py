@@ -146,7 +146,7 @@ def error_text(error: Exception) -> str:
 
 @cache
 def colours() -> dict[str, Any]:
-    """Both themes for the browser, with ramps of LEVELS colours."""
+    """Both themes for the browser, with ramps of COLOUR_LEVELS colours."""
     return themes(diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS)
 
 

@@ -203,7 +203,7 @@ def comparison_rows(
     rivals = []
     for info in other_models:
         row = ComparisonRow(title(info), _about(info), info)
-        if context.yardstick is not None and info.name == chosen.card.get("ngram"):
+        if context.ngram_model is not None and info.name == chosen.card.get("ngram"):
             usual.insert(1, row)
         else:
             rivals.append(row)

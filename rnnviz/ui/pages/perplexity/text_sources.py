@@ -24,7 +24,7 @@ from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.shell import address, example_text, fields
-from rnnviz.ui.shell.address import MAX_TEXT_CHARS, unpack_text
+from rnnviz.ui.shell.address import MAX_ADDRESS_TEXT_CHARS, unpack_text
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
 
@@ -226,7 +226,7 @@ def choose_texts() -> tuple[list[ReaderText], list[ReaderText]]:
     scored = _texts_to_score(by_source)
     address_text = (
         pasted
-        if by_source["paste"] and by_source["paste"][0] in scored and len(pasted) <= MAX_TEXT_CHARS
+        if by_source["paste"] and by_source["paste"][0] in scored and len(pasted) <= MAX_ADDRESS_TEXT_CHARS
         else None
     )
     address.set_values(text=address_text)  # so that a reload finds it

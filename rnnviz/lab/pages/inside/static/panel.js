@@ -1,7 +1,7 @@
 // A panel of the dashboard: a figure drawn by Plotly, with elements over it that mark the cursor.
 
 import { together } from "../../../../ui/browser/static/alt_text.js";
-import { make, place, put } from "../../../../ui/browser/static/dom.js";
+import { make, put, setPixels } from "../../../../ui/browser/static/dom.js";
 import { purge, react } from "../../../../ui/browser/static/plotly.js";
 
 /** @import { Untyped } from "../../../../ui/browser/static/types" */
@@ -104,12 +104,12 @@ export class Panel {
     this.level.hidden = !show || link !== "xy";
     this.dot.hidden = !show || link !== "points" || t >= this.data[0].x.length;
     if (!show) return;
-    if (!this.dot.hidden) place(this.dot, pixels(this.axes, this.data[0].x[t], this.data[0].y[t]));
+    if (!this.dot.hidden) setPixels(this.dot, pixels(this.axes, this.data[0].x[t], this.data[0].y[t]));
     if (link === "points") return;
     const { left, top } = pixels(this.axes, t, t);
     if (!spans(xaxis, left, 1)) this.upright.hidden = true;
-    place(this.upright, { left, top: size.t, height: size.h });
-    if (link === "xy") place(this.level, { left: xaxis._offset, width: xaxis._length, top });
+    setPixels(this.upright, { left, top: size.t, height: size.h });
+    if (link === "xy") setPixels(this.level, { left: xaxis._offset, width: xaxis._length, top });
   }
 
   /** The character at the pointer, or null. @param {MouseEvent} event */

@@ -1,6 +1,6 @@
 // A text of the dashboard: its head, its colours and its marks.
 
-import { running, visible } from "../../../../ui/browser/static/characters.js";
+import { runningMark, visible } from "../../../../ui/browser/static/characters.js";
 import { ColouredText } from "../../../../ui/browser/static/coloured.js";
 import { make, put } from "../../../../ui/browser/static/dom.js";
 
@@ -27,7 +27,8 @@ export class Text {
     this.head = make("div", "bd-head", this.name, this.bars);
     this.flow = make("div", "bd-flow");
     this.element = make("div", "bd-text", this.head, this.flow);
-    const showCode = (/** @type {number} */ code) => (code === 10 && this.about.marked ? "⏎" : running(code)); // a listed passage stays on one line
+    const showCode = (/** @type {number} */ code) =>
+      code === 10 && this.about.marked ? "⏎" : runningMark(code); // a listed passage stays on one line
     /** @type {ColouredText<Chunk>} */
     this.text = new ColouredText(this.flow, {}, showCode);
     const choose = () =>

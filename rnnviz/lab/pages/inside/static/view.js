@@ -88,7 +88,7 @@ export class View extends BaseView {
   receive(header, arrays) {
     this.head = header;
     this.arrays = arrays;
-    if (!this.link.askDue) this.at = header.at; // else the reader has chosen another one meanwhile
+    if (!this.viewSocket.askDue) this.at = header.at; // else the reader has chosen another one meanwhile
     this.phrase = makePhrase(header.words);
     this.numbers = new Numbers(header.language);
     label(this.root, this.phrase);
@@ -98,7 +98,7 @@ export class View extends BaseView {
       this.draw();
       this.observer?.observe(this.root);
     });
-    this.link.endAsk(header);
+    this.viewSocket.endAsk(header);
     this.address = header.address;
     address?.join("board", this.fields);
     address?.scheduleWrite();
@@ -106,7 +106,7 @@ export class View extends BaseView {
 
   /** @param {object} change */
   ask(change) {
-    this.link.set(change);
+    this.viewSocket.askPage(change);
   }
 
   // ---- the reader's actions -----------------------------------------------------------------------

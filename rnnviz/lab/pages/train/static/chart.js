@@ -1,6 +1,6 @@
 // A chart of a run against characters read: a figure from the server, filled with the answer's arrays.
 
-import { find, place } from "../../../../ui/browser/static/dom.js";
+import { find, setPixels } from "../../../../ui/browser/static/dom.js";
 import { gaps, purge, react } from "../../../../ui/browser/static/plotly.js";
 
 /** @import { Figure, Untyped } from "../../../../ui/browser/static/types" */
@@ -41,7 +41,7 @@ export class Chart {
     this.mark.hidden = characters === null || !axis;
     if (characters === null || !axis) return;
     const x = axis.d2p(Math.max(characters, 1e-9)); // a logarithmic axis has no 0
-    place(this.mark, { left: axis._offset + Math.max(0, Math.min(axis._length, x)) });
+    setPixels(this.mark, { left: axis._offset + Math.max(0, Math.min(axis._length, x)) });
   }
 
   close() {

@@ -82,7 +82,7 @@ export function layerOf(frame, layer) {
     expected: (t) =>
       Array.from({ length: n }, (_, i) => ({ id: frame.next[t * n + i], p: frame.chances[t * n + i] })),
     reshapedAt: () => undefined, // a run reshapes nothing, and has no network beside it
-    beside: () => undefined,
+    memorylessAt: () => undefined,
     symbol: (id) => frame.symbols[id] ?? "",
     probability: (t) => frame.chance[t],
     entropy: (t) => frame.entropy[t] / Math.LN2,

@@ -1,7 +1,7 @@
 // The training view: one run, followed while it trains, or replayed from its snapshots.
 
 import { BaseView } from "../../../../ui/browser/static/base.js";
-import { find, place, still } from "../../../../ui/browser/static/dom.js";
+import { find, setPixels, still } from "../../../../ui/browser/static/dom.js";
 import { Heat } from "../../../../ui/browser/static/heat.js";
 import { loadPlotly } from "../../../../ui/browser/static/plotly.js";
 import { PredictionBars } from "../../../../ui/browser/static/prediction_bars.js";
@@ -79,12 +79,12 @@ export class View extends BaseView {
     const fixed = fixedParts.get(header.digest);
     if (fixed) this.applyAnswer(header, arrays, fixed);
     else {
-      this.link.askDue = true; // the answer lacks words and colours: ask for them
+      this.viewSocket.askDue = true; // the answer lacks words and colours: ask for them
       clearTimeout(this.again);
       // An ask is lost while the page is being built, and a waiting run sends no new answer: ask once more.
-      this.again = setTimeout(() => !this.fixed && this.link.sendAsk(), 2000);
+      this.again = setTimeout(() => !this.fixed && this.viewSocket.sendAsk(), 2000);
     }
-    this.link.endAsk(header);
+    this.viewSocket.endAsk(header);
   }
 
   /** @param {Answer} header @param {Curves} arrays @param {Fixed} fixed */
@@ -110,7 +110,7 @@ export class View extends BaseView {
     }
     if (started) this.begin();
     // Snapshots that an answer to our own ask lacks can't be read: asking again at once would never end.
-    if (changed || started || !this.link.owns(header)) this.fetch();
+    if (changed || started || !this.viewSocket.owns(header)) this.fetch();
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
@@ -135,7 +135,7 @@ export class View extends BaseView {
 
   /** Ask for missing snapshots, if the replay needs them. */
   fetch() {
-    if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.link.ask();
+    if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.viewSocket.ask();
   }
 
   makeAsk() {
@@ -305,7 +305,7 @@ export class View extends BaseView {
     const mark = find(root, "div.rt-cursor");
     const width = find(root, "div.rt-rows").clientWidth / layerShown.length;
     mark.hidden = hover === null;
-    place(mark, { left: t * width, width });
+    setPixels(mark, { left: t * width, width });
     this.next.draw(layerShown, list, t);
   }
 }

@@ -7,7 +7,7 @@ import { together } from "../../../browser/static/alt_text.js";
 /** @import { Better, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const SEARCH_CHARS = 500; // characters whose change starts a new search: FIRST of rnnviz/ui/jobs/model_suggestion.py
+const SEARCH_CHARS = 500; // characters whose change starts a new search: FIRST_CHARS of rnnviz/ui/jobs/model_suggestion.py
 const SEARCH_PAUSE_MS = 600; // milliseconds without a key before the search begins
 const POLL_MS = 250; // milliseconds between two asks for its result
 
@@ -27,7 +27,7 @@ export const REWRITINGS = {
  * The number of unknown characters that a rewriting spares the text, by its name; the largest first.
  * @param {string[]} text @param {(t: number) => boolean} isUnknown @param {string[]} symbols the network's
  */
-export function spared(text, isUnknown, symbols) {
+export function countSpared(text, isUnknown, symbols) {
   const characters = new Set(text);
   // The network may read a character as another, so what it knows of this text is asked of its answer.
   const unknown = new Set(text.filter((_, t) => isUnknown(t)));
@@ -65,20 +65,20 @@ export class Advice {
   }
 
   /** Put an example into the text, with the model that it was made for. @param {Example} example */
-  show(example) {
+  loadExample(example) {
     const { bookmark, editor } = this.view;
     this.pending.model = example.model ?? "";
     bookmark.changeInNewEntry(this.pending.model, () => {
       bookmark.example = example;
       this.view.pin = null;
-      editor.replace(example.text);
+      editor.replaceAll(example.text);
     });
   }
 
   /** Let another model read the text. @param {string} model */
-  turn(model) {
+  changeModel(model) {
     this.pending.model = model;
-    this.view.bookmark.changeInNewEntry(model, () => this.view.link.ask());
+    this.view.bookmark.changeInNewEntry(model, () => this.view.viewSocket.ask());
   }
 
   draw() {
@@ -89,7 +89,7 @@ export class Advice {
     if (this.timer !== undefined) clearTimeout(this.timer);
     this.timer = undefined;
     const hasNotice = Boolean(bookmark.example?.notice); // such an example may be meant to surprise
-    this.rewriting(hasNotice || !store.head.numbers.unknown);
+    this.offerRewriting(hasNotice || !store.head.numbers.unknown);
     if (hasNotice || !store.head.foreign || !store.fixed.advises) {
       notes.show("foreign", "");
       return;
@@ -108,11 +108,11 @@ export class Advice {
   }
 
   /** Offer the text in the writing that spares it most unknown characters. @param {boolean} none whether none is offered */
-  rewriting(none) {
+  offerRewriting(none) {
     const { phrase, view } = this;
     const { bookmark, characters, editor, store } = view;
-    const [best] = none ? [] : spared(characters, (t) => store.isUnknown(t), store.fixed.symbols);
-    const act = () => editor.replace(REWRITINGS[best.name](editor.text));
+    const [best] = none ? [] : countSpared(characters, (t) => store.isUnknown(t), store.fixed.symbols);
+    const act = () => editor.replaceAll(REWRITINGS[best.name](editor.text));
     const button = best && { text: phrase(`rewrite.${best.name}`), act };
     bookmark.notes.show("rewriting", best ? phrase(`rewriting.${best.name}`, { n: best.n }) : "", button);
   }
@@ -121,7 +121,7 @@ export class Advice {
   searchBetter(beginning) {
     this.searchedText = beginning;
     this.pending.glance = true;
-    this.view.link.ask();
+    this.view.viewSocket.ask();
   }
 
   /** @param {Better} found */
@@ -130,7 +130,7 @@ export class Advice {
     const { model, titles } = view.store.fixed;
     const why = phrase("foreign", { model: titles[model] ?? model });
     const text = name && phrase("foreign.turn", { name: titles[name] ?? name });
-    const button = name && text ? { text, act: () => this.turn(name) } : undefined;
+    const button = name && text ? { text, act: () => this.changeModel(name) } : undefined;
     view.bookmark.notes.show("foreign", together(why, button ? "" : phrase("foreign.none")), button);
   }
 }

@@ -1,7 +1,7 @@
 // The live view's bookmark: its values in the address, and the view after an arrival by such an address.
 
 import { address } from "../../../browser/static/address.js";
-import { toUnit } from "../../../browser/static/characters.js";
+import { toUtf16Index } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
 import { Notes } from "./notes.js";
 
@@ -10,7 +10,7 @@ import { Notes } from "./notes.js";
 /** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const MAX_TEXT_CHARS = 2000; // characters of a text in an address, as in rnnviz/ui/shell/address.py
+const MAX_ADDRESS_TEXT_CHARS = 2000; // characters of a text in an address, as in rnnviz/ui/shell/address.py
 
 export class Bookmark {
   /** @type {string | undefined} the model's opening text, which the address omits */
@@ -33,20 +33,20 @@ export class Bookmark {
   /** The view's values for the address. @returns {Fields} */
   listFields() {
     const { view, opening } = this;
-    const { editor, figure, pin, why, unit, writing } = view;
+    const { editor, figure, pin, why, unit, continuation } = view;
     const { first } = view.store.fixed;
     const usual = { ...first, order: "steady" };
     // A replay passes through texts that nobody has written.
-    const text = editor.text + (writing.replaying ? writing.queue : "");
-    const points = Array.from(text);
+    const text = editor.text + (continuation.replaying ? continuation.queue : "");
+    const characters = Array.from(text);
     const number = (/** @type {number | null} */ n) => (n === null ? null : String(n));
     const other = (/** @type {"quantity" | "layer" | "order"} */ name) =>
       view[name] === usual[name] ? null : String(view[name]);
     return {
       ...(this.model && { model: this.model }),
-      text: text === opening ? null : points.slice(0, MAX_TEXT_CHARS).join(""),
-      of: points.length > MAX_TEXT_CHARS ? String(points.length) : null,
-      at: writing.replaying || editor.caret === points.length ? null : String(editor.caret),
+      text: text === opening ? null : characters.slice(0, MAX_ADDRESS_TEXT_CHARS).join(""),
+      of: characters.length > MAX_ADDRESS_TEXT_CHARS ? String(characters.length) : null,
+      at: continuation.replaying || editor.caret === characters.length ? null : String(editor.caret),
       pin: number(pin),
       why: why ? "1" : null,
       unit:
@@ -86,27 +86,27 @@ export class Bookmark {
     const compares = view.memoryless && store.fixed.memoryless !== null;
     const choices = [view.quantity, view.layer, view.order, view.unit, compares];
     if (choices.join() !== [quantity, layer, order, unit, store.memorylessRows !== null].join() || view.why)
-      view.link.askDue = true;
+      view.viewSocket.askDue = true;
   }
 
   /** Restore the view of an address; the text is in place already. @param {Arrival} arrival */
-  applyArrival({ caret, pin, why, rows, wrong, cut, ...looks }) {
+  applyArrival({ caret, pin, why, rows, wrong, cut, ...choices }) {
     const { view } = this;
     const { editor, store } = view;
-    Object.assign(view, looks);
-    view.pin = pin !== null && pin < editor.points.length ? pin : null;
+    Object.assign(view, choices);
+    view.pin = pin !== null && pin < editor.characters.length ? pin : null;
     view.why = why && view.pin !== null;
     view.hover = null;
     view.follow = true;
-    const { text, astral, points } = editor;
-    const unit = toUnit(text, Math.min(caret ?? points.length, points.length), astral);
-    editor.area.setSelectionRange(unit, unit);
+    const { text, hasPairs, characters } = editor;
+    const caretIndex = toUtf16Index(text, Math.min(caret ?? characters.length, characters.length), hasPairs);
+    editor.area.setSelectionRange(caretIndex, caretIndex);
     editor.lastCaret = editor.caret;
     const rowCount = rows < store.fixed.units ? rows : 0;
-    view.figure.zoomTo(rowCount, view.unit === null ? 0 : store.row(view.unit));
+    view.figure.zoomTo(rowCount, view.unit === null ? 0 : store.unitRow(view.unit));
     find(view.root, "select.rv-zoom").value = String(rowCount);
     this.notes.show("wrong", wrong);
-    const [limit, n] = [MAX_TEXT_CHARS, cut ?? 0].map((count) => view.numbers.whole(count));
+    const [limit, n] = [MAX_ADDRESS_TEXT_CHARS, cut ?? 0].map((count) => view.numbers.whole(count));
     this.notes.show("cut", cut === null ? "" : this.phrase("address.cut", { most: limit, n }));
   }
 
@@ -115,8 +115,8 @@ export class Bookmark {
     address?.scheduleWrite();
     const { notes, phrase } = this;
     const { editor, numbers } = this.view;
-    const long = editor.points.length > MAX_TEXT_CHARS;
-    notes.show("long", long ? phrase("address.long", { most: numbers.whole(MAX_TEXT_CHARS) }) : "");
+    const long = editor.characters.length > MAX_ADDRESS_TEXT_CHARS;
+    notes.show("long", long ? phrase("address.long", { most: numbers.whole(MAX_ADDRESS_TEXT_CHARS) }) : "");
   }
 
   /**

@@ -46,11 +46,11 @@ export class Continuation {
   }
 
   /** Write a symbol at the place of the prediction bars. @param {number} id */
-  symbol(id) {
+  writeSymbol(id) {
     const { view } = this;
     const { editor, characters, store, barsPlace, readout } = view;
     view.pin = null;
-    editor.write(store.symbol(id), editor.points === characters ? barsPlace : editor.caret);
+    editor.write(store.symbol(id), editor.characters === characters ? barsPlace : editor.caret);
     readout.announceWritten(store.symbol(id));
   }
 
@@ -67,7 +67,7 @@ export class Continuation {
     this.at = this.view.editor.caret;
     this.askedCount = count;
     if (count === 1) put(this.button, this.phrase("writing"));
-    this.view.link.ask();
+    this.view.viewSocket.ask();
   }
 
   /** Take the continuations of an answer. @param {string[]} texts */
@@ -96,7 +96,7 @@ export class Continuation {
     const { text } = editor;
     if (!text) return;
     this.appending = true;
-    editor.replace("");
+    editor.replaceAll("");
     this.appending = false;
     this.at = 0;
     this.replaying = true;
@@ -107,7 +107,7 @@ export class Continuation {
 
   /** Write the next character, once the answer to the one before is on the screen. */
   writeNext() {
-    if (!this.queue || this.view.link.waiting) return;
+    if (!this.queue || this.view.viewSocket.seqInFlight) return;
     if (!this.replaying) return this.writeCharacter();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.replaying && this.writeCharacter(), PACE_MS);

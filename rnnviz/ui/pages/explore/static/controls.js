@@ -51,16 +51,16 @@ export class Controls {
       ["alike", phrase("order.alike")],
       ["index", phrase("order.index")],
     ];
-    this.choose("order", orders, (order) => this.order(order));
+    this.choose("order", orders, (order) => this.setOrder(order));
     this.all = find(root, "button.rv-all");
     this.all.hidden = !showsFew;
-    this.all.onclick = () => this.order(view.order === "steady" ? "alike" : "steady");
+    this.all.onclick = () => this.setOrder(view.order === "steady" ? "alike" : "steady");
     const fewer = ROW_COUNTS.filter((count) => count < fixed.units).map((count) => [count, String(count)]);
     const zooms = [[0, phrase("zoom.all", { n: fixed.units })], ...fewer];
     this.choose("zoom", zooms, (count) => view.zoom(Number(count)));
     view.figure.zoomTo(0, 0);
     this.fold = find(root, "button.rv-fold");
-    this.fold.onclick = () => view.fold();
+    this.fold.onclick = () => view.toggleFold();
     this.colours(fixed);
     this.range = find(root, "input.rv-range");
     this.range.oninput = () => view.scroll(Number(this.range.value));
@@ -87,7 +87,7 @@ export class Controls {
     const { model, name } = example;
     const { titles } = this.view.store.fixed;
     const title = model ? this.phrase("examples.turn", { name: titles[model] ?? model }) : "";
-    return this.button(name, title, () => this.advice.show(example));
+    return this.button(name, title, () => this.advice.loadExample(example));
   }
 
   /** @param {string} name @param {(string | number)[][]} list [value, text] @param {(value: string) => void} act */
@@ -133,7 +133,7 @@ export class Controls {
     const { pin, unit, numbers } = view;
     const { step } = head;
     if (!step || pin === null) return null;
-    const formula = phrase(`step.${fixed.cell}`, terms(step, numbers));
+    const formula = phrase(`step.${fixed.cell}`, stepTerms(step, numbers));
     const sentence = phrase("step", { n: unit, c: visible(view.characters[pin] ?? ""), formula });
     const link = make("a", "", phrase("step.link"));
     const to = new URL("inside", document.baseURI);
@@ -166,7 +166,7 @@ export class Controls {
   }
 
   /** Set the order of rows, without zoom. @param {string} order */
-  order(order) {
+  setOrder(order) {
     this.view.figure.zoomTo(0, 0);
     find(this.root, "select.rv-zoom").value = "0";
     this.view.choose({ order });
@@ -207,12 +207,12 @@ export class Controls {
     put(this.all, phrase(steady ? "rows.all" : "rows.few", { n: steady ? fixed.units : fixed.few }));
     const [name, , notice] = find(root, "div.rv-title-states").children;
     put(name, phrase(`quantity.${head.quantity}`));
-    const forgetful = fixed.cell === "mlp" && head.quantity === "hidden";
+    const withoutState = fixed.cell === "mlp" && head.quantity === "hidden";
     const steadyStates = steady && ["hidden", "cell"].includes(head.quantity);
     put(this.fold, phrase(view.figure.folded ? "unfold" : "fold"));
     const scale = fixed.quantities[head.quantity];
     const { kind } = scale;
-    put(notice, phrase(forgetful ? "notice.mlp" : `notice.${steadyStates ? kind : head.quantity}`));
+    put(notice, phrase(withoutState ? "notice.mlp" : `notice.${steadyStates ? kind : head.quantity}`));
     // Cell states, and a single unit behind the text, are scaled by their own reach.
     const ends = (/** @type {boolean} */ perUnit) => scaleEnds(scale, perUnit, view.numbers, phrase);
     this.drawKey("states", kind, ...ends(head.quantity === "cell"));
@@ -224,15 +224,15 @@ export class Controls {
     const t = store.length - 1;
     const { numbers } = view;
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
-    put(this.values.model, at(store.predicted.perplexity(t)));
+    put(this.values.model, at(store.networkRunning.perplexity(t)));
     const compared = store.memorylessRows !== null;
     const compareChanged = root.classList.contains("rv-comparing") !== compared;
     root.classList.toggle("rv-comparing", compared);
     this.memoryless.checked = view.memoryless;
-    if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
+    if (compared) put(this.values.memoryless, at(store.memorylessRunning.perplexity(t)));
     if (this.values.ngram) {
-      put(this.values.ngram, at(store.counted.perplexity(t)));
-      put(this.counting, besideCounts(store, phrase));
+      put(this.values.ngram, at(store.ngramRunning.perplexity(t)));
+      put(this.counting, compareWithCounts(store, phrase));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
     if (compareChanged) view.relayout(); // the legend has one more line, or one fewer
@@ -296,15 +296,16 @@ export class Controls {
 
 /**
  * The sentence on the earlier character that the pinned one rests on most.
- * @param {Pick<Store, "head" | "why">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Phrase} phrase
+ * @param {Pick<Store, "head" | "occlusion">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Phrase} phrase
  */
-export function whySentence({ head, why }, list, numbers, phrase) {
-  if (!why || head.why === undefined) return phrase("why.help");
+export function whySentence({ head, occlusion }, list, numbers, phrase) {
+  if (!occlusion || head.why === undefined) return phrase("why.help");
   const at = (/** @type {number} */ t) => visible(list[t] ?? "");
-  const best = why.reduce((best, bits, i) => (bits > why[best] ? i : best), 0);
-  const [c, bits] = [at(head.why), numbers.fixed(why[best])];
-  if (why[best] >= 0.005) return phrase("why.most", { c, bits, most: at(head.why - why.length + best) });
-  return phrase(why.length ? "why.none" : "why.first", { c });
+  const best = occlusion.reduce((best, bits, i) => (bits > occlusion[best] ? i : best), 0);
+  const [c, bits] = [at(head.why), numbers.fixed(occlusion[best])];
+  if (occlusion[best] >= 0.005)
+    return phrase("why.most", { c, bits, most: at(head.why - occlusion.length + best) });
+  return phrase(occlusion.length ? "why.none" : "why.first", { c });
 }
 
 /** The sums of a unit's step: each share is of the value beside it, and all add up to the last one. */
@@ -324,7 +325,7 @@ const DECIMALS = [
  * The numbers of a unit's step: values, and gates in percent, with the fewest decimals with which what is shown adds up.
  * @param {Record<string, number>} step @param {Numbers} numbers
  */
-export function terms(step, numbers) {
+export function stepTerms(step, numbers) {
   /** @type {Record<string, number>} */
   const parts = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
   const words = Object.fromEntries(Object.entries(parts).map(([name, v]) => [name, numbers.fixed(v)]));
@@ -349,9 +350,9 @@ export function terms(step, numbers) {
 }
 
 /** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Phrase} phrase */
-export function besideCounts({ fixed, head, length, counted, predicted }, phrase) {
+export function compareWithCounts({ fixed, head, length, ngramRunning, networkRunning }, phrase) {
   const t = length - 1;
-  const lead = t < 0 || head.foreign ? 1 : counted.perplexity(t) / predicted.perplexity(t);
+  const lead = t < 0 || head.foreign ? 1 : ngramRunning.perplexity(t) / networkRunning.perplexity(t);
   const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
   const words = { n: fixed.order, last: fixed.order - 1 };
   return lead > MIN_LEAD ? phrase("notice.ahead", words) : lead < 1 / MIN_LEAD ? phrase(behind, words) : "";

@@ -53,16 +53,16 @@ export class Descriptions {
     const { phrase, numbers } = this;
     const t = store.length - 1;
     if (t < 0) return phrase("alt.empty");
-    const perplexity = store.predicted.perplexity(t);
-    const forgetful = store.memorylessRows
-      ? phrase("alt.memoryless", { p: numbers.number(store.forgetful.perplexity(t)) })
+    const perplexity = store.networkRunning.perplexity(t);
+    const memorylessSentence = store.memorylessRows
+      ? phrase("alt.memoryless", { p: numbers.number(store.memorylessRunning.perplexity(t)) })
       : "";
     if (!store.hasCounts || !store.fixed.ngram)
-      return together(phrase("alt.perplexity", { p: numbers.number(perplexity) }), forgetful);
-    const other = store.counted.perplexity(t);
+      return together(phrase("alt.perplexity", { p: numbers.number(perplexity) }), memorylessSentence);
+    const other = store.ngramRunning.perplexity(t);
     const name = perplexity < other ? "alt.below" : "alt.above";
     const words = { p: numbers.number(perplexity), ngram: store.fixed.ngram, q: numbers.number(other) };
-    return together(phrase(name, words), forgetful);
+    return together(phrase(name, words), memorylessSentence);
   }
 
   /** The sentence on the character of highest surprisal. @param {Store} store @param {string[]} list */

@@ -1,7 +1,7 @@
 // The figure: states, characters, running perplexity and surprisal above one another, a column a character. Plotly
 // draws the frame, when the frame changes; canvases over it have all that changes with a keystroke.
 
-import { find, make, place } from "../../../browser/static/dom.js";
+import { find, make, setPixels } from "../../../browser/static/dom.js";
 import { columnAt, Heat, rowAt } from "../../../browser/static/heat.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 import { drawLines } from "./lines.js";
@@ -19,11 +19,16 @@ const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 
 const TITLE_GAP_PX = 9; // pixels between the parts of a title
 const LEGEND_SLACK_PX = 30; // pixels by which the legend's numbers may grow
 const RIGHT_PX = 8; // pixels to the right of the axes
-const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // numbers of columns for short texts; longer ones get all that fit
+// Numbers of columns for short texts; longer ones get all that fit. Only some, as another number of columns makes Plotly
+// draw the frame anew, which must not happen at every key.
+const COLUMN_COUNTS = [24, 32, 48, 64, 80, 96, 112, 128];
+const MIN_COLUMNS = 12; // columns, at least, also while the view has no width: the server refuses 0
+const GAP_PX = 16; // pixels of gaps: 1 and 3 between the parts, and 12 below for half of the axis's lowest number
+const PERPLEXITY_SHARE = 0.3; // the perplexity's share of the height; the rest is the heat map's
 
 /**
  * @typedef {object} Listener
- * @property {(event: PointerEvent | null) => void} point
+ * @property {(event: PointerEvent | null) => void} hover
  * @property {(place: { clientX: number, clientY: number }) => void} pick
  * @property {(columns: number) => boolean} scroll returns whether the window has moved
  * @property {() => void} rows the rows shown have changed
@@ -34,14 +39,14 @@ export class Figure {
   box;
   /** @type {Window2D | undefined} */
   view;
-  shape = "";
+  frameKey = "";
   size = USUAL;
   folded = false; // whether the perplexity below the heat map is hidden
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
   /** @type {Untyped} the Plotly figure, laid out in pixels from the server's skeleton */
   figure;
   /** @type {{ clientX: number, clientY: number } | null} the pointer's place, as click events have whole pixels only */
-  at = null;
+  pointer = null;
 
   /** @param {HTMLElement} root @param {Promise<string>} plotly resolves once the library is loaded, or has failed @param {Listener} on */
   constructor(root, plotly, on) {
@@ -69,8 +74,8 @@ export class Figure {
     const { left, narrow, wide } = this.size;
     const width = this.box ? this.box.inner : this.root.clientWidth - left - RIGHT_PX;
     const room = Math.floor(width / (symbols > 1000 ? wide : narrow));
-    const maxColumns = Math.min(MAX_COLUMNS, Math.max(12, room));
-    return STEPS.find((columns) => columns < maxColumns && length <= columns) ?? maxColumns;
+    const maxColumns = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, room));
+    return COLUMN_COUNTS.find((columns) => columns < maxColumns && length <= columns) ?? maxColumns;
   }
 
   /** Place all parts for a height. @param {number} height in pixels @param {boolean} large for a projector @param {boolean} named whether units have names */
@@ -80,23 +85,23 @@ export class Figure {
     this.size = { ...size, left: named ? size.names : size.left };
     const { left, title, strip: line } = this.size;
     const below = title * this.titleLines(width);
-    const spare = height - title - below - line - 16;
-    const lines = this.folded ? 0 : Math.round(spare * 0.3);
+    const spare = height - title - below - line - GAP_PX;
+    const lines = this.folded ? 0 : Math.round(spare * PERPLEXITY_SHARE);
     const heat = spare - lines;
     const strip = title + heat + 1;
     const top = { states: title, strip, perplexity: strip + line + 3 + below };
     this.box = { width, height, inner: width - left - RIGHT_PX, top, heat, lines };
     this.root.style.height = `${height}px`;
-    place(this.heat.canvas, { left, top: top.states });
-    place(this.heat.strip, { left, top: top.strip });
-    place(this.lines, { left, top: top.perplexity });
+    setPixels(this.heat.canvas, { left, top: top.states });
+    setPixels(this.heat.strip, { left, top: top.strip });
+    setPixels(this.lines, { left, top: top.perplexity });
     for (const mark of Object.values(this.marks))
-      place(mark, { top: title, height: top.perplexity + lines - title });
+      setPixels(mark, { top: title, height: top.perplexity + lines - title });
     const heads = [0, top.perplexity - below];
     this.titles.forEach((head, i) => {
-      place(head, { top: heads[i] });
+      setPixels(head, { top: heads[i] });
     });
-    this.shape = "";
+    this.frameKey = "";
   }
 
   /** The lines of the perplexity's title: more than one where its legend would cut it. @param {number} width */
@@ -118,19 +123,19 @@ export class Figure {
     const { box } = this;
     if (!box) return;
     const last = Math.min(store.stop, first + columns);
-    const rows = this.rows(store);
+    const rows = this.shownRows(store);
     const view = { first, last, columns, rows, width: box.inner, height: box.heat, strip: this.size.strip };
     this.view = view;
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
-    this.heat.letters(list, store, view, theme, font);
+    this.heat.drawLetters(list, store, view, theme, font);
     const { order, quantity, layer } = store.head;
-    const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
+    const frameKey = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
       " ",
     );
-    const frameChanged = this.shape !== shape;
+    const frameChanged = this.frameKey !== frameKey;
     if (frameChanged) {
-      this.shape = shape;
+      this.frameKey = frameKey;
       this.figure = this.frameOf(theme, columns, box);
       this.numberUnits(store, rows, box);
     }
@@ -172,7 +177,7 @@ export class Figure {
       const unit = store.unitAt(row);
       const name = this.size.left === this.size.names && names.get(unit);
       const mark = make("span", name ? "rv-name" : "", name || String(unit));
-      place(mark, {
+      setPixels(mark, {
         width: this.size.left - 6,
         top: box.top.states + (row - from + 0.5) * tall,
         "font-size": Math.min(this.size.number, tall),
@@ -189,11 +194,11 @@ export class Figure {
     element.hidden = t === null || !view || t < view.first || t >= view.last;
     if (element.hidden || t === null || !view || !box) return;
     const room = box.inner / view.columns;
-    place(element, { left: this.size.left + (t - view.first) * room, width: Math.max(2, room) });
+    setPixels(element, { left: this.size.left + (t - view.first) * room, width: Math.max(2, room) });
   }
 
   /** The rows of the heat map that are shown. @param {Store} store */
-  rows(store) {
+  shownRows(store) {
     const count = Math.min(this.zoom.count || store.rowCount, store.rowCount);
     return { from: Math.max(0, Math.min(store.rowCount - count, this.zoom.from)), count };
   }
@@ -208,20 +213,20 @@ export class Figure {
     const { view, box } = this;
     if (!view || !box) return;
     const { from, count } = view.rows;
-    const row = unit === null ? -1 : store.row(unit) - from;
+    const row = unit === null ? -1 : store.unitRow(unit) - from;
     this.rowMark.hidden = row < 0 || row >= count;
     if (this.rowMark.hidden) return;
     this.rowMark.dataset.unit = store.named.some((entry) => entry.unit === unit) ? "" : String(unit);
     const height = Math.max(4, box.heat / count);
     const top = box.top.states + ((row + 0.5) * box.heat) / count - height / 2;
-    place(this.rowMark, { left: this.size.left, width: box.inner, top, height });
+    setPixels(this.rowMark, { left: this.size.left, width: box.inner, top, height });
   }
 
   /**
    * The character and unit painted at a point of the screen; null beside the figure.
    * @param {{ clientX: number, clientY: number }} event @param {Store} store @returns {Place | null}
    */
-  under(event, store) {
+  placeAt(event, store) {
     const { view, box } = this;
     if (!view || !box) return null;
     const frame = this.pad.getBoundingClientRect();
@@ -237,14 +242,14 @@ export class Figure {
   listen() {
     const { pad, on } = this;
     pad.onpointermove = pad.onpointerdown = (event) => {
-      this.at = event;
-      on.point(event);
+      this.pointer = event;
+      on.hover(event);
     };
     pad.onpointerleave = () => {
-      this.at = null;
-      on.point(null);
+      this.pointer = null;
+      on.hover(null);
     };
-    pad.onclick = (event) => on.pick(this.at ?? event);
+    pad.onclick = (event) => on.pick(this.pointer ?? event);
     pad.onwheel = (event) => {
       const along = event.deltaX || (event.shiftKey ? event.deltaY : 0);
       if (along && on.scroll(Math.sign(along) * 4)) event.preventDefault();

@@ -22,34 +22,34 @@ export class History {
   done = [];
   /** @type {Step[]} */
   undone = [];
-  open = false; // whether the last step may still grow
+  mayGrow = false; // whether the last step may still grow
 
   clear() {
     this.done = [];
     this.undone = [];
-    this.open = false;
+    this.mayGrow = false;
   }
 
   /** Let the next change begin a new step. */
   seal() {
-    this.open = false;
+    this.mayGrow = false;
   }
 
   /** @param {Step} step */
   add(step) {
     const last = this.done.at(-1);
-    const joined = this.open && last ? join(last, step) : null;
+    const joined = this.mayGrow && last ? join(last, step) : null;
     if (joined) this.done.pop();
     this.done.push(joined ?? step);
     this.undone = [];
-    this.open = step.kind !== "";
+    this.mayGrow = step.kind !== "";
     if (this.done.length > MAX_STEPS) this.done.shift();
   }
 
   /** The inverse of the last step, or null. */
   undo() {
     const step = this.done.pop();
-    this.open = false;
+    this.mayGrow = false;
     if (!step) return null;
     this.undone.push(step);
     return invert(step);
@@ -58,7 +58,7 @@ export class History {
   /** The step that was undone last, or null. */
   redo() {
     const step = this.undone.pop();
-    this.open = false;
+    this.mayGrow = false;
     if (step) this.done.push(step);
     return step ?? null;
   }

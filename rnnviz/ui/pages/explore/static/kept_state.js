@@ -29,13 +29,13 @@ export function remember(view) {
 function restore(view, { choices, written }) {
   const { editor } = view;
   Object.assign(view, choices);
-  view.dials.draw();
-  view.link.askDue = true; // the last keys may have no answer yet
-  editor.set(written.text);
+  view.samplingControls.draw();
+  view.viewSocket.askDue = true; // the last keys may have no answer yet
+  editor.load(written.text);
   editor.area.setSelectionRange(...written.selection);
   editor.lastCaret = editor.caret;
   const { writers, history } = written;
-  if (writers.length === editor.points.length) Object.assign(editor, { writers, history });
+  if (writers.length === editor.characters.length) Object.assign(editor, { writers, history });
 }
 
 /**
@@ -43,21 +43,21 @@ function restore(view, { choices, written }) {
  * @param {View} view @param {string} text the server's @param {Answer} header
  */
 export function meetServerText(view, text, { offer, session }) {
-  const { before, editor, link } = view;
-  const previous = view.session ?? before?.session;
+  const { remembered, editor, viewSocket } = view;
+  const previous = view.session ?? remembered?.session;
   // A new session, as after the server's restart, knows the address at most: the browser's text counts.
   const moved = previous !== undefined && session !== previous;
   view.session = session;
   if (moved && view.offer !== undefined) {
     view.offer = offer;
-    link.forgetAsk();
+    viewSocket.forgetAsk();
   } else if (offer !== view.offer) {
     view.offer = offer;
     view.unpin();
-    editor.set(text);
-    view.characters = editor.points;
-    if (before && (moved || before.offer === offer)) restore(view, before);
-    view.before = undefined;
-  } else if (editor.text !== text) link.askDue = true;
+    editor.load(text);
+    view.characters = editor.characters;
+    if (remembered && (moved || remembered.offer === offer)) restore(view, remembered);
+    view.remembered = undefined;
+  } else if (editor.text !== text) viewSocket.askDue = true;
   view.bookmark.restoreView(moved);
 }

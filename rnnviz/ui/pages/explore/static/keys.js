@@ -9,7 +9,7 @@ export function handleShortcut(view, event) {
   const n = event.altKey && !event.ctrlKey && !event.metaKey ? digit(event) : -1;
   if (n < 0 || !view.editor || view.editor.composing) return;
   event.preventDefault();
-  if (!view.writing.choose(n)) view.next.choose(n);
+  if (!view.continuation.choose(n)) view.bars.choose(n);
 }
 
 /** The figure's keys: arrows move along characters and units, Enter pins one. @param {View} view @param {KeyboardEvent} event */
@@ -27,16 +27,16 @@ export function handleFigureKey(view, event) {
     if (to < view.start) view.scroll(to);
     else if (to >= view.start + view.columns) view.scroll(to - view.columns + 1);
   } else if (down !== undefined) {
-    const row = view.unit === null ? 0 : store.row(view.unit) + down;
+    const row = view.unit === null ? 0 : store.unitRow(view.unit) + down;
     const to = Math.max(0, Math.min(store.rowCount - 1, row));
-    const { from, count } = figure.rows(store);
+    const { from, count } = figure.shownRows(store);
     if (to < from || to >= from + count) figure.zoomTo(figure.zoom.count, to);
     view.choose({ unit: store.unitAt(to) });
   } else if (event.key === "Enter" || event.key === " ") {
-    if (t < store.length) view.pick({ t, unit: view.unit });
+    if (t < store.length) view.pickPlace({ t, unit: view.unit });
   } else return;
   event.preventDefault();
-  view.cursor();
+  view.drawCursor();
   const { readout, unit, pin, characters, barsPlace } = view;
   if (barsPlace < store.length) readout.announce(store, characters, barsPlace, unit, barsPlace === pin);
 }

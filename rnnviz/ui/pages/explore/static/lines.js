@@ -60,9 +60,9 @@ export function drawLines(
   pen.clip();
   const scale = lines / decades;
   for (const [trace, running] of [
-    [traces.ngram, store.hasCounts && store.counted],
-    [traces.memoryless, store.memorylessRows && store.forgetful],
-    [traces.model, store.predicted],
+    [traces.ngram, store.hasCounts && store.ngramRunning],
+    [traces.memoryless, store.memorylessRows && store.memorylessRunning],
+    [traces.model, store.networkRunning],
   ]) {
     if (!running) continue;
     const y = (/** @type {number} */ i) =>

@@ -89,10 +89,12 @@ export class Readout {
     const { phrase, numbers } = this;
     const parts = [phrase("readout.at", { n: numbers.whole(t + 1) })];
     const c = name(list[t] ?? "");
-    const more = store.without(t);
+    const more = store.occlusionBits(t);
     if (more !== undefined) {
-      const of = name(list[store.head.why ?? 0] ?? ""); // the pinned character
-      return [...parts, phrase("readout.without", { c, of, bits: numbers.fixed(more) })].join(" · ");
+      const pinnedName = name(list[store.head.why ?? 0] ?? "");
+      return [...parts, phrase("readout.without", { c, of: pinnedName, bits: numbers.fixed(more) })].join(
+        " · ",
+      );
     }
     const v = unit === null || t >= store.stop ? "" : store.describeValue(t, unit, (v) => numbers.fixed(v));
     if (v) parts.push(phrase("readout.unit", { n: unit, v }));

@@ -4,19 +4,19 @@ import { find, put } from "../../../browser/static/dom.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Phrase } from "../../../browser/static/messages.js" */
-/** @import { Shape } from "./types" */
+/** @import { SamplingSettings } from "./types" */
 
 const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100]; // values of top-k; the slider's end stands for all symbols
 const SHARES = 20; // steps of top-p; the last stands for 1
 
-/** @type {Shape} */
+/** @type {SamplingSettings} */
 export const PLAIN = { temperature: 1, top_k: null, top_p: null };
 
 export class SamplingControls {
   /**
    * @param {HTMLElement} root @param {Phrase} phrase @param {Numbers} numbers
-   * @param {number} symbols the vocabulary size @param {() => Shape} shape the present values
-   * @param {(changes: Partial<Shape>) => void} change
+   * @param {number} symbols the vocabulary size @param {() => SamplingSettings} shape the present values
+   * @param {(changes: Partial<SamplingSettings>) => void} change
    */
   constructor(root, phrase, numbers, symbols, shape, change) {
     this.phrase = phrase;

@@ -37,10 +37,10 @@ export class Store {
   head;
   nll = new Column(Float32Array);
   symbols = new Column(Uint32Array);
-  counted = new Running();
-  predicted = new Running();
-  forgetful = new Running();
-  unit = new Column(Uint8Array);
+  ngramRunning = new Running();
+  networkRunning = new Running();
+  memorylessRunning = new Running();
+  unitLevels = new Column(Uint8Array);
   hasCounts = false;
   units = 0;
   listed = 0;
@@ -59,7 +59,7 @@ export class Store {
   /** @type {Float32Array | null} the memoryless network's probabilities of the same symbols, while it is shown */
   memorylessRows = null;
   /** @type {Float32Array | null} the bits by which a character's surprisal rises without each of those before it */
-  why = null;
+  occlusion = null;
   /** @type {Uint16Array | null} */
   rows = null;
 
@@ -68,22 +68,22 @@ export class Store {
    * @param {Answer} header @param {Arrays} arrays
    */
   apply(header, arrays) {
-    const { known: textRows, start, stop, held: heldColumns } = header;
+    const { heldRows, start, stop, heldColumns } = header;
     const continues = this.revision > 0 && header.revision === this.revision + 1;
-    if (textRows > 0 && !continues) return false; // answers come on two paths, so one may overtake another
+    if (heldRows > 0 && !continues) return false; // answers come on two paths, so one may overtake another
     if (header.static) {
       this.fixed = header.static;
       this.digest = header.digest;
     }
     if (!this.fixed || this.digest !== header.digest) return false;
-    // As long as the text: the first `known` rows stay, the new ones go behind them. live_answer.py has an example.
-    this.symbols.put(textRows, arrays.ids);
-    this.nll.put(textRows, arrays.nll);
-    this.predicted.put(textRows, arrays.nll);
+    // As long as the text: the first `heldRows` rows stay, the new ones go behind them. live_answer.py has an example.
+    this.symbols.put(heldRows, arrays.ids);
+    this.nll.put(heldRows, arrays.nll);
+    this.networkRunning.put(heldRows, arrays.nll);
     this.hasCounts = Boolean(arrays.ngram);
-    if (arrays.ngram) this.counted.put(textRows, arrays.ngram);
-    if (arrays.memoryless) this.forgetful.put(textRows, arrays.memoryless);
-    if (arrays.unit) this.unit.put(header.unitFrom, arrays.unit);
+    if (arrays.ngram) this.ngramRunning.put(heldRows, arrays.ngram);
+    if (arrays.memoryless) this.memorylessRunning.put(heldRows, arrays.memoryless);
+    if (arrays.unit) this.unitLevels.put(header.heldUnitRows, arrays.unit);
     this.head = header;
     this.length = header.length;
     this.revision = header.revision;
@@ -99,7 +99,7 @@ export class Store {
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
     this.reshaped = arrays.reshaped ?? null;
     this.memorylessRows = arrays.beside ?? null;
-    this.why = arrays.why ?? null;
+    this.occlusion = arrays.why ?? null;
     this.start = start;
     this.stop = stop;
     this.rows = arrays.rows ?? null;
@@ -121,9 +121,10 @@ export class Store {
   }
 
   /** The bits by which the surprisal of the character of `why` rises without character t; undefined if unknown. @param {number} t */
-  without(t) {
-    const { why, head } = this;
-    return why && head.why !== undefined && t < head.why ? why[t - head.why + why.length] : undefined;
+  occlusionBits(t) {
+    const { occlusion, head } = this;
+    if (!occlusion || head.why === undefined || t >= head.why) return undefined;
+    return occlusion[t - head.why + occlusion.length];
   }
 
   /** @param {number} t */
@@ -151,10 +152,10 @@ export class Store {
   }
 
   /** The memoryless network's prediction of the same symbols; undefined while it isn't shown. @param {number} t */
-  beside(t) {
+  memorylessAt(t) {
     const row = this.memorylessRows ? this.unpackRow(this.memorylessRows, t) : undefined;
     // An unknown character's cost includes that of naming it among all unknown ones, as in `probability`.
-    if (row && !this.reshaped && t < this.length) row.came = Math.exp(-this.forgetful.cost(t));
+    if (row && !this.reshaped && t < this.length) row.came = Math.exp(-this.memorylessRunning.cost(t));
     return row;
   }
 
@@ -189,11 +190,11 @@ export class Store {
   }
 
   /** The row of a unit. @param {number} unit */
-  row(unit) {
+  unitRow(unit) {
     return this.rows ? this.rows.indexOf(unit) : unit;
   }
 
-  /** The index of a scale's last colour, LEVELS - 1 of figures/themes.py. */
+  /** The index of a scale's last colour, COLOUR_LEVELS - 1 of figures/themes.py. */
   get lastLevel() {
     return this.fixed.themes.light.diverging.length - 1;
   }

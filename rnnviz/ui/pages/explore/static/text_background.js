@@ -3,17 +3,17 @@
 // A mirror gives each character's box: an element with the same text, font and width, never painted. Only visible
 // characters are measured, and unmoved ones not again. So a key costs the same in a long text as in a short one.
 
-import { leading, toUnit } from "../../../browser/static/characters.js";
-import { place } from "../../../browser/static/dom.js";
+import { countLeading, toUtf16Index } from "../../../browser/static/characters.js";
+import { setPixels } from "../../../browser/static/dom.js";
 import { fit } from "../../../browser/static/heat.js";
 
 /** @import { Store } from "./store.js" */
 /** @import { LiveTheme } from "./types" */
 
 /** @typedef {[left: number, top: number, right: number, bottom: number]} Rect a box, in the mirror's pixels */
-/** @typedef {"point" | "pin"} Mark a frame around a single character */
+/** @typedef {"hover" | "pin"} Mark a frame around a single character */
 /** @typedef {{ left: number, top: number }} Origin the mirror's corner on the screen */
-/** @typedef {{ unknown: string, written: string, wash: string }} Pens colours of unknown characters and of the network's */
+/** @typedef {{ unknown: string, written: string, wash: string }} TextColours colours of unknown characters and of the network's */
 
 const ABOVE_PX = 60; // pixels above the visible part in which boxes are still kept
 const BREAK_PX = 7; // pixels painted for a line break, which has no width
@@ -23,8 +23,8 @@ export class TextBackground {
   range = document.createRange();
   text = "";
   /** @type {string[]} */
-  points = [];
-  astral = false;
+  characters = [];
+  hasPairs = false;
   /** @type {Rect[]} boxes of the characters from `first` on */
   boxes = [];
   first = 0;
@@ -33,7 +33,7 @@ export class TextBackground {
   width = 0;
   height = 0;
   /** @type {Record<Mark, number | null>} */
-  at = { point: null, pin: null };
+  framed = { hover: null, pin: null };
 
   /**
    * @param {HTMLTextAreaElement} area @param {HTMLElement} mirror @param {HTMLCanvasElement} canvas
@@ -49,16 +49,18 @@ export class TextBackground {
 
   /**
    * Follow a change of the text; its first `start` and last `tail` characters are the same.
-   * @param {string} text @param {string[]} points @param {boolean} astral @param {number} start @param {number} tail
+   * @param {string} text @param {string[]} characters @param {boolean} hasPairs @param {number} start @param {number} tail
    */
-  follow(text, points, astral, start, tail) {
-    const from = toUnit(text, start, astral);
-    const tailUnits = points.slice(points.length - tail).reduce((sum, point) => sum + point.length, 0);
+  follow(text, characters, hasPairs, start, tail) {
+    const from = toUtf16Index(text, start, hasPairs);
+    const tailUnits = characters
+      .slice(characters.length - tail)
+      .reduce((sum, character) => sum + character.length, 0);
     const to = text.length - tailUnits;
     this.node.replaceData(from, this.text.length - tailUnits - from, text.slice(from, to));
     this.text = text;
-    this.points = points;
-    this.astral = astral;
+    this.characters = characters;
+    this.hasPairs = hasPairs;
     this.forget(start);
   }
 
@@ -98,7 +100,7 @@ export class TextBackground {
   /** Whether box i is unmoved. @param {number} i @param {Origin} origin */
   isUnmoved(i, origin) {
     const t = this.first + i;
-    const measured = this.box(t, toUnit(this.text, t, this.astral), origin);
+    const measured = this.box(t, toUtf16Index(this.text, t, this.hasPairs), origin);
     return measured.every((side, k) => Math.abs(side - this.boxes[i][k]) < 0.01);
   }
 
@@ -110,13 +112,13 @@ export class TextBackground {
     this.height = this.area.clientHeight;
   }
 
-  /** @param {number} t @param {number} unit @param {Origin} origin @returns {Rect} */
-  box(t, unit, origin) {
-    this.range.setStart(this.node, unit);
-    this.range.setEnd(this.node, unit + this.points[t].length);
+  /** @param {number} t @param {number} index its first UTF-16 unit @param {Origin} origin @returns {Rect} */
+  box(t, index, origin) {
+    this.range.setStart(this.node, index);
+    this.range.setEnd(this.node, index + this.characters[t].length);
     const rect = this.range.getBoundingClientRect();
     const left = rect.left - origin.left;
-    const right = this.points[t] === "\n" ? left + BREAK_PX : rect.right - origin.left;
+    const right = this.characters[t] === "\n" ? left + BREAK_PX : rect.right - origin.left;
     return [left, rect.top - origin.top, right, rect.bottom - origin.top];
   }
 
@@ -128,11 +130,11 @@ export class TextBackground {
 
   /** Scroll the place before character t into view. @param {number} t */
   reveal(t) {
-    const { area, points } = this;
+    const { area, characters } = this;
     const { scrollTop: viewTop, clientHeight: height } = area;
-    if (t >= points.length) area.scrollTop = area.scrollHeight;
+    if (t >= characters.length) area.scrollTop = area.scrollHeight;
     else {
-      const [, top, , bottom] = this.box(t, toUnit(this.text, t, this.astral), this.origin);
+      const [, top, , bottom] = this.box(t, toUtf16Index(this.text, t, this.hasPairs), this.origin);
       if (top < viewTop || bottom > viewTop + height) area.scrollTop = top - height / 2;
     }
     this.scroll = area.scrollTop;
@@ -140,7 +142,7 @@ export class TextBackground {
 
   /** Measure the boxes of all visible characters. */
   measure() {
-    const { points, scroll: top, origin } = this;
+    const { characters, scroll: top, origin } = this;
     const bottom = top + this.height;
     this.confirm(origin);
     if (this.boxes[0]?.[3] < top - ABOVE_PX) {
@@ -150,31 +152,32 @@ export class TextBackground {
     }
     if (!this.boxes.length || (this.first > 0 && this.boxes[0][1] > top)) {
       this.boxes = [];
-      this.first = this.seenFirst(top, origin);
+      this.first = this.firstVisible(top, origin);
     }
     let t = this.first + this.boxes.length;
-    let unit = toUnit(this.text, t, this.astral);
-    for (; t < points.length; t++) {
+    let index = toUtf16Index(this.text, t, this.hasPairs);
+    for (; t < characters.length; t++) {
       const last = this.boxes.at(-1);
       if (last && last[1] > bottom) break;
-      this.boxes.push(this.box(t, unit, origin));
-      unit += points[t].length;
+      this.boxes.push(this.box(t, index, origin));
+      index += characters[t].length;
     }
   }
 
   /** The first character whose line reaches below `top`, by binary search. @param {number} top @param {Origin} origin */
-  seenFirst(top, origin) {
-    const bottom = (/** @type {number} */ t) => this.box(t, toUnit(this.text, t, this.astral), origin)[3];
-    return leading(top < 4 ? 0 : this.points.length, (t) => bottom(t) < top - ABOVE_PX / 2);
+  firstVisible(top, origin) {
+    const bottom = (/** @type {number} */ t) =>
+      this.box(t, toUtf16Index(this.text, t, this.hasPairs), origin)[3];
+    return countLeading(top < 4 ? 0 : this.characters.length, (t) => bottom(t) < top - ABOVE_PX / 2);
   }
 
   /**
    * Paint each character's background, a CSS colour or "". Unknown characters are underlined with dots, the network's
-   * with a line, and also with the pens' wash behind them if there is one.
+   * with a line, and also with the colours' wash behind them if there is one.
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
-   * @param {(t: number) => boolean} writtenOf @param {Pens} pens
+   * @param {(t: number) => boolean} writtenOf @param {TextColours} textColours
    */
-  draw(colourOf, unknownOf, writtenOf, pens) {
+  draw(colourOf, unknownOf, writtenOf, textColours) {
     if (!this.height) this.reset();
     this.measure();
     const pen = fit(this.canvas, this.width, this.height);
@@ -183,16 +186,16 @@ export class TextBackground {
     this.boxes.forEach(([left, top, right, bottom], i) => {
       const t = first + i;
       const written = writtenOf(t);
-      const colour = (written && pens.wash) || colourOf(t);
+      const colour = (written && textColours.wash) || colourOf(t);
       if (colour) {
         pen.fillStyle = colour;
         pen.fillRect(left, top - scroll, right - left, bottom - top);
       }
       if (unknownOf(t)) {
-        pen.fillStyle = pens.unknown;
+        pen.fillStyle = textColours.unknown;
         for (let x = left + 1; x < right - 1; x += 4) pen.fillRect(x, bottom - scroll - 3, 2, 2);
       } else if (written) {
-        pen.fillStyle = pens.written;
+        pen.fillStyle = textColours.written;
         pen.fillRect(left, bottom - scroll - 3, right - left, 3);
       }
     });
@@ -200,26 +203,26 @@ export class TextBackground {
   }
 
   /** Frame a character; null for none. @param {Mark} kind @param {number | null} t */
-  frame(kind, t) {
-    if (this.at[kind] === t) return;
-    this.at[kind] = t;
+  frameCharacter(kind, t) {
+    if (this.framed[kind] === t) return;
+    this.framed[kind] = t;
     this.placeMarks();
   }
 
   placeMarks() {
-    for (const kind of /** @type {Mark[]} */ (["point", "pin"])) {
-      const [mark, t] = [this.marks[kind], this.at[kind]];
+    for (const kind of /** @type {Mark[]} */ (["hover", "pin"])) {
+      const [mark, t] = [this.marks[kind], this.framed[kind]];
       const box = t === null ? undefined : this.boxes[t - this.first];
       const y = box ? box[1] - this.scroll : -1;
       mark.hidden = !box || y < -2 || y > this.height - 8;
       if (!box || mark.hidden) continue;
       mark.style.transform = `translate(${box[0]}px, ${y}px)`;
-      place(mark, { width: Math.max(3, box[2] - box[0]), height: box[3] - box[1] });
+      setPixels(mark, { width: Math.max(3, box[2] - box[0]), height: box[3] - box[1] });
     }
   }
 
   /** The character at a point of the screen, or null. @param {number} x @param {number} y */
-  under(x, y) {
+  characterAt(x, y) {
     const origin = this.canvas.getBoundingClientRect();
     const [left, top] = [x - origin.left, y - origin.top + this.scroll];
     const i = this.boxes.findIndex((b) => left >= b[0] && left < b[2] && top >= b[1] && top < b[3]);
@@ -228,13 +231,16 @@ export class TextBackground {
 }
 
 /** How much of a heat map's colour is behind a character: its ends have 3:1 against the page, and the text 4.5:1 on them. */
-const SOFT = { light: { diverging: "b3", sequential: "80" }, dark: { diverging: "84", sequential: "5a" } };
+const BACKGROUND_OPACITY = {
+  light: { diverging: "b3", sequential: "80" },
+  dark: { diverging: "84", sequential: "5a" },
+};
 
 /** The colours behind the text, by scale. @param {LiveTheme} theme @returns {Record<string, string[]>} */
-export function behind({ name, diverging, sequential, surprisal, reason }) {
+export function makePalettes({ name, diverging, sequential, surprisal, reason }) {
   const soft = (/** @type {string[]} */ colours, /** @type {string} */ share) =>
     colours.map((colour) => colour + share);
-  const shares = SOFT[name];
+  const shares = BACKGROUND_OPACITY[name];
   return {
     diverging: soft(diverging, shares.diverging),
     sequential: soft(sequential, shares.sequential),
@@ -249,9 +255,9 @@ export function behind({ name, diverging, sequential, surprisal, reason }) {
  * @param {Store} store @param {Record<string, string[]>} palettes @param {"why" | "unit" | "surprisal"} by
  * @returns {(t: number) => string}
  */
-export function behindText(store, palettes, by) {
+export function makeColourOf(store, palettes, by) {
   const { unit, quantity } = store.head;
-  const [nll, levels] = [store.nll.data, store.unit.data];
+  const [nll, levels] = [store.nll.data, store.unitLevels.data];
   const { kind, low } = store.fixed.quantities[quantity];
   const last = store.lastLevel;
   const middle = low < 0 ? last / 2 : 0;
@@ -260,8 +266,9 @@ export function behindText(store, palettes, by) {
   if (by === "why") {
     const half = last / 2;
     const level = (/** @type {number} */ bits) => Math.round(half * (1 + bits / store.fixed.reasonFull));
-    return (t) => palettes.reason[Math.max(0, Math.min(last, level(store.without(t) ?? NaN)))] ?? "";
+    return (t) => palettes.reason[Math.max(0, Math.min(last, level(store.occlusionBits(t) ?? NaN)))] ?? "";
   }
+  // A scale has the page's background at 0. Within 4 levels of it, of 127, a colour could not be seen: none is painted.
   if (by === "unit" && unit !== null)
     return (t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
   return (t) => surprisal[Math.min(last, Math.round(nll[t] * step))];

@@ -2,7 +2,7 @@
 
 import type { Figure, Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
 
-/** A scale from values to colours, see `Scale` in figures/themes.py. */
+/** A scale from values to colours, see `ColourScale` in figures/themes.py. */
 export interface Scale {
   kind: "diverging" | "sequential";
   low: number;
@@ -63,13 +63,13 @@ export interface Named {
 export interface Answer extends Header {
   static?: Fixed;
   digest: string;
-  known: number;
+  heldRows: number; // the text's first rows, which the browser holds
   length: number;
   revision: number;
   start: number;
   stop: number;
-  held: [number, number];
-  unitFrom: number;
+  heldColumns: [number, number]; // the window's first held column, and the one after the last
+  heldUnitRows: number;
   quantity: string;
   layer: number;
   order: string;
@@ -111,12 +111,13 @@ export interface Example {
   notice: string;
 }
 
-/** The search for a model that reads the text better, see model_suggestion.py. */
+/** The search for a model that reads the text better: once done, with the fields of `Suggestion` in model_suggestion.py. */
 export interface Better {
   state: "pending" | "done" | "failed";
-  own: number;
-  name: string | null;
-  bits: number | null;
+  own_bits?: number; // the chosen model's bits per character
+  name?: string | null; // the better model; null if none is clearly better
+  bits?: number | null; // that model's
+  read_as?: [string, string]; // how each of the two reads the text
 }
 
 /** The view of an address, see `Bookmark` in page.py. */
@@ -135,7 +136,7 @@ export interface Arrival {
 }
 
 /** The parameters of sampling, see `Shape` in scoring/sampling.py. */
-export interface Shape {
+export interface SamplingSettings {
   temperature: number;
   top_k: number | null;
   top_p: number | null;

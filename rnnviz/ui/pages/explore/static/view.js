@@ -20,10 +20,10 @@ import { handleFigureKey, handleShortcut } from "./keys.js";
 import { Readout } from "./readout.js";
 import { PLAIN, SamplingControls } from "./sampling_controls.js";
 import { Store } from "./store.js";
-import { behind, behindText } from "./text_background.js";
-import { around, heightFor } from "./visible_range.js";
+import { makeColourOf, makePalettes } from "./text_background.js";
+import { heightFor, windowAround } from "./visible_range.js";
 
-/** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
+/** @import { Answer, Arrays, LiveTheme, Place, SamplingSettings } from "./types" */
 
 const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // elements that Escape closes
 
@@ -38,11 +38,11 @@ export class View extends BaseView {
   /** @type {Readout} */
   readout;
   /** @type {PredictionBars} */
-  next;
+  bars;
   /** @type {SamplingControls} */
-  dials;
+  samplingControls;
   /** @type {Continuation} */
-  writing;
+  continuation;
   /** @type {Bookmark} */
   bookmark;
   /** @type {Numbers} */
@@ -52,7 +52,7 @@ export class View extends BaseView {
   font = "";
   model = ""; // the model's name
   /** @type {Record<string, string[]>} the colours behind the text */
-  behind = {};
+  palettes = {};
   /** @type {string[]} the characters of the text in the store */
   characters = [];
   /** @type {string[]} the characters of the last ask */
@@ -62,7 +62,7 @@ export class View extends BaseView {
   /** @type {string | undefined} the token of the server's session */
   session;
   follow = true; // whether the window follows the caret
-  shape = PLAIN;
+  sampling = PLAIN;
   barsPlace = 0; // the place of the bars' prediction
   start = 0; // the window's first character
   quantity = "hidden";
@@ -81,7 +81,7 @@ export class View extends BaseView {
   onResize = () => this.resized();
   /** Escape unpins wherever the focus is, unless it closes an open element. @param {KeyboardEvent} event */
   onKey = (event) => {
-    this.writing.endReplay(event);
+    this.continuation.endReplay(event);
     if (event.key === "Escape" && !this.editor.composing && !document.querySelector(OPEN))
       this.handleEscape();
     else handleShortcut(this, event);
@@ -91,6 +91,7 @@ export class View extends BaseView {
   constructor(root, styled) {
     super(root, styled);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
+    // Escape doesn't end the presentation at once: it has other uses first, see `handleEscape`.
     else this.presenting = new Presenting(root, () => this.onPresentation(), false);
     this.focus = new FocusRestorer(root);
     // Resolves to "", or to the address where Plotly is missing. Parsing the library blocks the browser for a second,
@@ -129,31 +130,32 @@ export class View extends BaseView {
   /** @param {Answer} header @param {Arrays} arrays */
   receive(header, arrays) {
     const { text } = header; // the server's text, in the answer to a fresh ask; the editor's may differ
-    // Not whole: the answer continues one that never arrived, or belongs to a former view. Or the answer to a later ask
-    // has overtaken it on the other path.
-    const whole = (this.link.isNewest(header) || text !== undefined) && this.store.apply(header, arrays);
+    // `whole`: the store could take the answer. Not so if an answer before it was lost, if it is a former view's, or if
+    // a later one overtook it on the other path.
+    const whole =
+      (this.viewSocket.isNewest(header) || text !== undefined) && this.store.apply(header, arrays);
     if (whole) this.characters = text === undefined ? this.askedCharacters : Array.from(text);
     if (whole && header.static) this.build();
     if (!whole) {
       this.store.revision = 0;
       this.store.digest = "";
-      this.link.askDue = true;
+      this.viewSocket.askDue = true;
     } else if (text !== undefined) meetServerText(this, text, header);
     // The ask was made before the layout, which has room for more columns.
-    if (whole && !this.root.hidden && this.narrow) this.link.askDue = true;
-    this.link.endAsk(header);
-    if (whole && header.continuations) this.writing.takeTexts(header.continuations);
+    if (whole && !this.root.hidden && this.narrow) this.viewSocket.askDue = true;
+    this.viewSocket.endAsk(header);
+    if (whole && header.continuations) this.continuation.takeTexts(header.continuations);
     if (whole) this.frames.ask();
   }
 
   /** The choices that each ask contains, and that a remounted view restores. */
   get choices() {
-    const { pin, why, quantity, layer, order, unit, memoryless, shape } = this;
-    return { pin, why, quantity, layer, order, unit, memoryless, shape };
+    const { pin, why, quantity, layer, order, unit, memoryless, sampling } = this;
+    return { pin, why, quantity, layer, order, unit, memoryless, sampling };
   }
 
   memory() {
-    return this.editor ? remember(this) : this.before;
+    return this.editor ? remember(this) : this.remembered;
   }
 
   /** Make the parts at the first answer; later, set words of another language or the data of another model. */
@@ -162,17 +164,17 @@ export class View extends BaseView {
     const { words, language, limit, symbols, temperature, model, first } = this.store.fixed;
     if (this.model !== model) Object.assign(this, first, { model }); // unit numbers mean nothing in another network
     if (!this.editor) {
-      this.shape = { ...PLAIN, temperature };
+      this.sampling = { ...PLAIN, temperature };
       this.editor = new Editor(root, limit, {
         change: () => this.onInput(),
         caret: () => this.onCaretMove(),
-        point: (t) => this.point(t === null ? null : { t, unit: null }),
+        hover: (t) => this.setHover(t === null ? null : { t, unit: null }),
         click: (t) => (t !== null || this.why) && this.askWhy(t),
-        limit: (beyond) => this.controls.showLimit(beyond),
+        refused: (beyond) => this.controls.showLimit(beyond),
       });
       this.figure = new Figure(find(root, "div.rv-figure"), this.plotly, {
-        point: (event) => this.point(event && this.figure.under(event, this.store)),
-        pick: (event) => this.pick(this.figure.under(event, this.store)),
+        hover: (event) => this.setHover(event && this.figure.placeAt(event, this.store)),
+        pick: (event) => this.pickPlace(this.figure.placeAt(event, this.store)),
         scroll: (columns) => this.scroll(this.start + columns),
         rows: () => this.redraw(),
       });
@@ -183,18 +185,25 @@ export class View extends BaseView {
       this.bookmark = new Bookmark(this);
     }
     const phrase = makePhrase(words);
-    find(root, "details.rv-more").ontoggle = () => this.behindMore();
-    this.behindMore();
+    find(root, "details.rv-more").ontoggle = () => this.foldMore();
+    this.foldMore();
     this.presenting?.setWords(phrase);
     this.numbers = new Numbers(language);
     this.bookmark.setWords(phrase);
     this.readout = new Readout(root, phrase, this.store.fixed, this.numbers);
-    this.next = new PredictionBars(root, phrase, this.numbers, (id) => this.writing.symbol(id));
+    this.bars = new PredictionBars(root, phrase, this.numbers, (id) => this.continuation.writeSymbol(id));
     this.controls = new Controls(this, phrase);
     if (this.figure.box) this.layOut();
-    this.writing = new Continuation(this, phrase);
-    const reshape = (/** @type {Partial<Shape>} */ changes) => this.reshape(changes);
-    this.dials = new SamplingControls(root, phrase, this.numbers, symbols.length, () => this.shape, reshape);
+    this.continuation = new Continuation(this, phrase);
+    const reshape = (/** @type {Partial<SamplingSettings>} */ changes) => this.reshape(changes);
+    this.samplingControls = new SamplingControls(
+      root,
+      phrase,
+      this.numbers,
+      symbols.length,
+      () => this.sampling,
+      reshape,
+    );
     this.dress();
     if (root.hidden)
       this.styled.then(() => {
@@ -210,79 +219,83 @@ export class View extends BaseView {
     if (!this.store.fixed) return;
     this.theme = dress(this.root, this.store.fixed.themes);
     this.font = fonts(this.root).code;
-    this.behind = behind(this.theme);
+    this.palettes = makePalettes(this.theme);
   }
 
   // ---- asking -------------------------------------------------------------------------------------
 
   makeAsk() {
     if (!this.editor) return { fresh: true };
-    const { store, writing } = this;
-    const { shape, ...looks } = this.choices;
-    const memoryless = looks.memoryless && store.fixed.memoryless !== null;
-    this.askedCharacters = this.editor.points;
+    const { store, continuation } = this;
+    const { sampling, ...viewChoices } = this.choices;
+    const memoryless = viewChoices.memoryless && store.fixed.memoryless !== null;
+    this.askedCharacters = this.editor.characters;
     // Before the layout the view has no width: it asks again once it has.
     const all = this.figure.columns(this.askedCharacters.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
-    this.start = this.place(this.askedCharacters.length, columns);
-    const view = { ...looks, memoryless, ...shape, start: this.start, columns };
-    const requests = { write: writing.askedCount, at: writing.at, ...this.controls.advice.takePending() };
+    this.start = this.windowStart(this.askedCharacters.length, columns);
+    const view = { ...viewChoices, memoryless, ...sampling, start: this.start, columns };
+    const requests = {
+      write: continuation.askedCount,
+      at: continuation.at,
+      ...this.controls.advice.takePending(),
+    };
     return { text: this.editor.text, ...view, base: store.revision, static: store.digest, ...requests };
   }
 
   /** The window's first character. @param {number} length @param {number} columns */
-  place(length, columns) {
-    if (!this.follow) return within(this.start, columns, 0, length);
-    return around(this.start, columns, length, this.editor.caret);
+  windowStart(length, columns) {
+    if (!this.follow) return windowWithin(this.start, columns, 0, length);
+    return windowAround(this.start, columns, length, this.editor.caret);
   }
 
   onInput() {
     this.follow = true;
     this.hover = null;
     // The colours of "why" belong to the former text, and their slow answer would delay the keys.
-    if (this.why || (this.pin !== null && this.pin >= this.editor.points.length)) this.unpin();
-    if (!this.writing.appending) this.writing.stop();
-    this.link.ask();
+    if (this.why || (this.pin !== null && this.pin >= this.editor.characters.length)) this.unpin();
+    if (!this.continuation.appending) this.continuation.stop();
+    this.viewSocket.ask();
   }
 
-  /** @param {Partial<Shape>} changes */
+  /** @param {Partial<SamplingSettings>} changes */
   reshape(changes) {
-    this.shape = { ...this.shape, ...changes };
-    this.dials.draw();
-    this.link.ask();
+    this.sampling = { ...this.sampling, ...changes };
+    this.samplingControls.draw();
+    this.viewSocket.ask();
   }
 
   /** Follow a moved caret with the bars and, if it leaves the window, with the window. */
   onCaretMove() {
     const { follow, store } = this;
-    this.writing.stop();
+    this.continuation.stop();
     this.follow = true;
     this.hover = null;
-    const sameText = follow && this.editor.points === this.characters;
-    if (sameText && this.place(store.length, this.columns) === this.start) this.cursor();
-    else this.link.ask();
+    const sameText = follow && this.editor.characters === this.characters;
+    if (sameText && this.windowStart(store.length, this.columns) === this.start) this.drawCursor();
+    else this.viewSocket.ask();
   }
 
   /** Move the window's beginning to a character; returns whether it can be moved. @param {number} start */
   scroll(start) {
     const { columns, store } = this;
     const movable = store.length > columns;
-    const to = within(start, columns, 0, store.length);
+    const to = windowWithin(start, columns, 0, store.length);
     if (to === this.start && !this.follow) return movable;
     this.follow = false;
     this.start = to;
-    this.link.ask();
+    this.viewSocket.ask();
     return movable;
   }
 
   followCaret() {
     this.follow = true;
-    this.link.ask();
+    this.viewSocket.ask();
   }
 
   /** Show fewer, larger rows of the heat map, around the chosen unit's. @param {number} count 0 for all */
   zoom(count) {
-    this.figure.zoomTo(count, this.unit === null ? 0 : this.store.row(this.unit));
+    this.figure.zoomTo(count, this.unit === null ? 0 : this.store.unitRow(this.unit));
     this.redraw();
   }
 
@@ -290,26 +303,26 @@ export class View extends BaseView {
   choose(changes) {
     if (changes.unit !== undefined) this.why = false;
     Object.assign(this, changes);
-    this.link.ask();
+    this.viewSocket.ask();
   }
 
   // ---- the cursor ---------------------------------------------------------------------------------
 
   /** @param {Place | null} place */
-  point(place) {
+  setHover(place) {
     if (place?.t === this.hover?.t && place?.unit === this.hover?.unit) return;
     this.hover = place;
-    this.cursor();
+    this.drawCursor();
   }
 
   /** @param {Place | null} place */
-  pick(place) {
+  pickPlace(place) {
     if (!place) return;
     const { t, unit } = place;
     if (unit === null) return this.askWhy(t);
     this.pin = this.pin === t && !this.why && unit === this.unit ? null : t;
     this.choose({ unit }); // the answer has the unit's step at the pin
-    this.cursor();
+    this.drawCursor();
   }
 
   /** Ask "why" for character t; the same one again, or null, ends it. @param {number | null} t */
@@ -317,7 +330,7 @@ export class View extends BaseView {
     const again = this.why && this.pin === t;
     this.pin = again ? null : t;
     this.why = this.pin !== null;
-    this.link.ask();
+    this.viewSocket.ask();
     this.redraw();
   }
 
@@ -336,14 +349,14 @@ export class View extends BaseView {
    * the few rows again, end the presentation.
    */
   handleEscape() {
-    if (!this.writing.panel.hidden) return this.writing.stop();
+    if (!this.continuation.panel.hidden) return this.continuation.stop();
     if (this.editor.deselect()) return;
     if (this.why) return this.askWhy(null);
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
-    else if (this.presenting?.on && this.rearranged) this.controls.order("steady");
+    else if (this.presenting?.on && this.rearranged) this.controls.setOrder("steady");
     else this.presenting?.set(false);
-    this.cursor();
+    this.drawCursor();
   }
 
   /** The caret's place, or the nearest one in the window. */
@@ -353,7 +366,7 @@ export class View extends BaseView {
   }
 
   /** Update all parts to the cursor's place: under the pointer, else pinned, else the caret's. */
-  cursor() {
+  drawCursor() {
     const { store, characters, figure, editor, hover, caretPlace, pin } = this;
     if (!store.head || !figure.view) return;
     const inStore = (/** @type {number | null | undefined} */ t) => (store.holds(t ?? -1) ? t : null);
@@ -363,10 +376,10 @@ export class View extends BaseView {
     figure.mark("cursor", t === pin ? (pointed ?? null) : actual);
     figure.mark("pinned", pin);
     figure.markUnit(store, this.unit);
-    editor.tint.frame("point", pointed ?? null);
-    editor.tint.frame("pin", pin);
+    editor.background.frameCharacter("hover", pointed ?? null);
+    editor.background.frameCharacter("pin", pin);
     this.barsPlace = t;
-    this.next.draw(store, characters, t, t === caretPlace);
+    this.bars.draw(store, characters, t, t === caretPlace);
     const readoutPlace = actual !== null && (typeof pointed === "number" || t === pin) ? actual : null;
     this.readout.showSentence(store, characters, readoutPlace, hover?.unit ?? this.unit, t === pin);
     this.readout.showEntropy(store, characters, caretPlace, pin, this.unit);
@@ -388,12 +401,12 @@ export class View extends BaseView {
   redraw() {
     if (!this.store.head || this.root.hidden || !this.figure?.box) return;
     const { store, characters, figure, columns } = this;
-    const first = within(this.start, columns, store.start, store.stop);
+    const first = windowWithin(this.start, columns, store.start, store.stop);
     figure.draw(store, characters, first, columns, this.theme, this.font).then(() => this.recordPaint());
-    this.colour();
+    this.colourText();
     this.readout.draw(store);
     this.controls.draw(store, first);
-    this.cursor();
+    this.drawCursor();
   }
 
   /** Record the painted length in the element's dataset, for tests, and go on writing, after the browser's paint. */
@@ -401,22 +414,22 @@ export class View extends BaseView {
     const { length } = this.store;
     requestAnimationFrame(() => {
       this.paint.port2.postMessage(String(length));
-      this.writing.writeNext();
+      this.continuation.writeNext();
     });
   }
 
   /** Paint the text's background: by "why", by one unit, or by surprisal. */
-  colour() {
-    const { store, behind, characters } = this;
+  colourText() {
+    const { store, palettes, characters } = this;
     const byUnit = store.head.unit !== null && this.unit !== null;
-    const by = this.why && store.why ? "why" : byUnit ? "unit" : "surprisal";
+    const by = this.why && store.occlusion ? "why" : byUnit ? "unit" : "surprisal";
     const { actual, model } = this.theme;
-    const pens = { unknown: actual, written: model, wash: by === "surprisal" ? `${model}33` : "" };
-    this.editor.paint(behindText(store, behind, by), (t) => store.isUnknown(t), characters, pens);
+    const textColours = { unknown: actual, written: model, wash: by === "surprisal" ? `${model}33` : "" };
+    this.editor.paint(makeColourOf(store, palettes, by), (t) => store.isUnknown(t), characters, textColours);
   }
 
   /** On a phone what is behind "More" is all but the text and what it changes; a presentation shows all. */
-  behindMore() {
+  foldMore() {
     const { open } = find(this.root, "details.rv-more");
     this.root.classList.toggle("rv-folded", !open && !this.presenting?.on);
   }
@@ -426,7 +439,7 @@ export class View extends BaseView {
   }
 
   /** Hide or show the perplexity below the heat map. */
-  fold() {
+  toggleFold() {
     this.figure.folded = !this.figure.folded;
     this.relayout();
   }
@@ -443,7 +456,7 @@ export class View extends BaseView {
 
   /** Lay out after the presentation begins or ends: lines break elsewhere, so scroll to the caret. */
   onPresentation() {
-    this.behindMore();
+    this.foldMore();
     this.editor.seeking = true;
     this.resized(true);
   }
@@ -457,7 +470,7 @@ export class View extends BaseView {
     stage.style.height = `${height}px`;
     this.layOut();
     this.redraw();
-    if (this.narrow) this.link.ask();
+    if (this.narrow) this.viewSocket.ask();
   }
 }
 
@@ -465,6 +478,6 @@ export class View extends BaseView {
  * The first character of a window that begins at `start`, or nearest to it between `from` and `to`.
  * @param {number} start @param {number} columns characters in the window @param {number} from @param {number} to
  */
-export function within(start, columns, from, to) {
+export function windowWithin(start, columns, from, to) {
   return Math.max(from, Math.min(start, to - columns));
 }

@@ -11,7 +11,7 @@ const BELOW = 34; // pixels for the elements below it
  * @param {number} start @param {number} columns characters in the window
  * @param {number} length of the text @param {number} caret
  */
-export function around(start, columns, length, caret) {
+export function windowAround(start, columns, length, caret) {
   const last = Math.max(0, length - columns);
   if (caret >= length - 1) return last;
   const inSight = caret >= start + 2 && caret <= start + columns - 2;

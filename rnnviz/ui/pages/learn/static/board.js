@@ -8,7 +8,7 @@ import { Numbers } from "../../../browser/static/number_format.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Room } from "./room.js" */
-/** @import { Ask, KitControl, Ramp, SceneTheme, Standing } from "./types" */
+/** @import { ChangeControls, KitControl, Ramp, SceneTheme, Standing } from "./types" */
 
 export class Board {
   /** @type {SceneTheme} */
@@ -28,21 +28,21 @@ export class Board {
   plots = [];
   /** @type {Map<string, Untyped>} controls by name */
   entries = new Map();
-  /** Go to a step by its name, with an ask for it. @type {(name: string, ask?: object) => void} */
+  /** Go to a step by its name, with changes of its controls. @type {(name: string, changes?: object) => void} */
   visit = () => {};
 
-  /** @param {HTMLElement} root @param {Ask} ask @param {() => void} redraw */
-  constructor(root, ask, redraw) {
+  /** @param {HTMLElement} root @param {ChangeControls} changeControls @param {() => void} redraw */
+  constructor(root, changeControls, redraw) {
     this.root = root;
-    this.ask = ask;
+    this.changeControls = changeControls;
     this.redraw = redraw;
-    this.answers = make("div", "kit-answers");
+    this.questionLine = make("div", "kit-answers");
     this.controls = make("div", "kit-controls");
     this.picture = make("div", "kit-picture");
     this.picture.setAttribute("role", "group"); // view.js labels it with the step's notice
-    this.lights = makeSvg("svg", { class: "ln-lights" });
-    this.kit = make("div", "kit", this.answers, this.controls, this.picture);
-    this.kit.append(this.lights);
+    this.highlightLayer = makeSvg("svg", { class: "ln-lights" });
+    this.kit = make("div", "kit", this.questionLine, this.controls, this.picture);
+    this.kit.append(this.highlightLayer);
     root.replaceChildren(this.kit);
   }
 
@@ -57,7 +57,7 @@ export class Board {
   /** Show the error that prevents a step. @param {string} sentence */
   showError(sentence) {
     this.show([]);
-    this.answers.hidden = true;
+    this.questionLine.hidden = true;
     this.picture.replaceChildren(make("p", "ln-trouble", sentence));
   }
 
@@ -103,7 +103,7 @@ export class Board {
       const { name, kind, value, stands } = control;
       if (this.entries.get(name)?.kind !== kind) {
         this.entries.get(name)?.element.remove();
-        this.entries.set(name, { kind, ...CONTROLS[kind]((to) => this.ask({ [name]: to })) });
+        this.entries.set(name, { kind, ...CONTROLS[kind]((to) => this.changeControls({ [name]: to })) });
       }
       const { element, update } = this.entries.get(name);
       element.dataset.name = name;
@@ -141,20 +141,24 @@ export function decimals(step) {
   return (String(step).split(".")[1] ?? "").length;
 }
 
-/** Another seed. @param {number} seed */
+/**
+ * Another seed, and the same one at every showing of the lecture. Since 7 is a primitive root of the prime 997, a class
+ * sees 996 seeds before one returns. (498 alone would stay as it is; no step begins with it.)
+ * @param {number} seed
+ */
 export function nextSeed(seed) {
   return (seed * 7 + 3) % 997;
 }
 
 /** @typedef {(to: unknown) => void} Change */
-/** @typedef {{ element: HTMLElement, update: (control: KitControl, board: Board) => void }} Made */
+/** @typedef {{ element: HTMLElement, update: (control: KitControl, board: Board) => void }} ControlElement */
 
-/** Functions that make each kind of control. @type {Record<string, (change: Change) => Made>} */
+/** Functions that make each kind of control. @type {Record<string, (change: Change) => ControlElement>} */
 const CONTROLS = {
   /** A slider. With `play`, a button moves it to its end, in steps that grow with the value. */
   slider(change) {
     const [caption, input, output] = [make("span"), make("input"), make("output")];
-    const plays = make("button", "ln-button ln-strong");
+    const playButton = make("button", "ln-button ln-strong");
     input.type = "range";
     /** @type {(v: number) => string} */
     let format = String;
@@ -164,7 +168,7 @@ const CONTROLS = {
       put(output, format(Number(input.value)));
       change(Number(input.value));
     };
-    const element = make("div", "ln-slider", make("label", "", caption, input, output), plays);
+    const element = make("div", "ln-slider", make("label", "", caption, input, output), playButton);
     return {
       element,
       update({ label, value, range: [min, max, step], play, stop }, board) {
@@ -173,13 +177,13 @@ const CONTROLS = {
         clearTimeout(timer);
         playing &&= current < max;
         if (playing) timer = window.setTimeout(move, 40);
-        plays.hidden = !play;
-        put(plays, (playing ? stop : play) ?? "");
-        plays.onclick = () => {
+        playButton.hidden = !play;
+        put(playButton, (playing ? stop : play) ?? "");
+        playButton.onclick = () => {
           playing = !playing;
           clearTimeout(timer);
           if (playing) move();
-          else put(plays, play);
+          else put(playButton, play);
         };
         format = (v) => board.number(Number(v), decimals(step));
         put(caption, label);

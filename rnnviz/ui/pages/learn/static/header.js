@@ -13,16 +13,16 @@ export class Header {
   constructor(root, board) {
     this.root = find(root, "header.ln-head");
     this.title = find(root, "h1.ln-title");
-    this.lights = new SymbolHighlight(root);
-    this.formula = new Formula(find(root, "div.ln-formula"), this.lights);
-    this.lights.join(this.formula, board);
+    this.highlight = new SymbolHighlight(root);
+    this.formula = new Formula(find(root, "div.ln-formula"), this.highlight);
+    this.highlight.join(this.formula, board);
   }
 
   /** @param {Answer} answer @param {Phrase} phrase */
   show({ scene, titles, formula, symbols, words }, phrase) {
     this.title.replaceChildren(make("b", "", String(scene)), titles[scene - 1]);
     this.formula.show(formula, phrase("symbols"), (name) => symbols[name]?.is ?? name);
-    Object.assign(this.lights, { symbols, words });
+    Object.assign(this.highlight, { symbols, words });
   }
 
   fit() {

@@ -100,7 +100,7 @@ export class SymbolHighlight {
     formula.highlight(name);
     this.tip.hidden = !name;
     const lit = name ? board.kit.querySelectorAll(`[data-stands~="${CSS.escape(name)}"]`) : [];
-    board.lights.replaceChildren(...Array.from(lit, (element) => this.frame(element)));
+    board.highlightLayer.replaceChildren(...Array.from(lit, (element) => this.frame(element)));
     if (name) this.explain(name);
   }
 

@@ -10,7 +10,7 @@ export function handleKey(view, event) {
   const typing = target.closest?.("input, textarea, select, [contenteditable=true], [role=listbox]");
   if (event.key === "Escape") {
     if (typing) target.blur();
-    else if (view.lights.pinned) view.lights.pin("");
+    else if (view.highlight.pinned) view.highlight.pin("");
     else if (view.room.hide()) return;
     else if (view.code.open) view.code.toggle(false);
     else if (view.present) view.setPresenting(false);
@@ -34,7 +34,7 @@ export function handleKey(view, event) {
       view.goToScene(view.scene + 1),
     PageUp: () => view.goToStep(view.at - 1) || view.goToScene(view.scene - 1),
     p: () => view.setPresenting(!view.present),
-    n: () => view.desk.open(),
+    n: () => view.presenterChannel.open(),
     c: () => view.code.toggle(),
   };
   const letter = event.key.toLowerCase();

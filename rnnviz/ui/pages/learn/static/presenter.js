@@ -6,7 +6,7 @@ import { fill } from "../../../browser/static/messages.js";
 import { channelName, KEYS } from "./presenter_channel.js";
 import { Stopwatch } from "./stopwatch.js";
 
-/** @import { DeskStep, RoomLive } from "./types" */
+/** @import { PresenterStep, RoomLive } from "./types" */
 
 const COLOURS = ["background", "text", "muted", "model", "actual"];
 const ANSWER_TIMEOUT_MS = 1500; // milliseconds until a stage that doesn't answer counts as lost
@@ -25,7 +25,7 @@ channel.onmessage = ({ data }) => {
   else if (data?.kind === "gone") showLost(true);
 };
 
-/** @param {DeskStep} step */
+/** @param {PresenterStep} step */
 function show(step) {
   showLost(false);
   words = step.words;
@@ -34,7 +34,7 @@ function show(step) {
   for (const colour of COLOURS)
     document.documentElement.style.setProperty(`--${colour}`, step.colours[colour]);
   document.documentElement.style.setProperty("--line", step.colours.grid);
-  byId("where").textContent = `${step.scene} ${step.opens} · ${step.step}/${step.steps}`;
+  byId("where").textContent = `${step.scene} ${step.scene_title} · ${step.step}/${step.steps}`;
   byId("title").textContent = step.title;
   byId("lines").replaceChildren(
     ...step.lines.map((line, i) => make("li", i + 1 === step.lines.length ? "asks" : "", line)),

@@ -8,7 +8,7 @@
 
 import { fill } from "../../../browser/static/messages.js";
 
-/** @import { Answer, DeskKey, DeskStep, RoomLive, SceneTheme } from "./types" */
+/** @import { Answer, PresenterKey, PresenterStep, RoomLive, SceneTheme } from "./types" */
 
 /** Keys that drive the stage, also when pressed in the lecturer's window. */
 export const KEYS = [" ", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "PageDown", "PageUp"];
@@ -25,13 +25,13 @@ function pickColours({ background, text, muted, grid, model, actual }) {
 }
 
 export class PresenterChannel {
-  /** @type {DeskStep | null} */
+  /** @type {PresenterStep | null} */
   step = null;
   onLeave = () => sessionStorage.setItem(KEY_STORAGE, this.key);
 
   /**
    * @param {string} key used unless the tab has kept one
-   * @param {(pressed: DeskKey) => void} press @param {(name: string) => void} go
+   * @param {(pressed: PresenterKey) => void} press @param {(name: string) => void} go
    */
   constructor(key, press, go) {
     this.key = sessionStorage.getItem(KEY_STORAGE) ?? key;
@@ -58,8 +58,8 @@ export class PresenterChannel {
     const names = Object.keys(words).filter((name) => name.startsWith("desk") || SHARED_WORDS.includes(name));
     this.step = {
       ...note,
-      opens: titles[scene - 1],
-      next: note.opens ? fill(words.pair, { name: note.opens, value: note.next }) : note.next,
+      scene_title: titles[scene - 1],
+      next: note.next_scene ? fill(words.pair, { name: note.next_scene, value: note.next }) : note.next,
       ...{ scene, step: step + 1, steps, notice, language, room },
       words: Object.fromEntries(names.map((name) => [name, words[name]])),
       colours: pickColours(theme),

@@ -2,13 +2,13 @@
 //
 // A step's answer has its controls, and a picture or, before it, a question. Every drawing makes the picture anew, but
 // keeps the controls, and restores the focus. Items to pick, bars to drag and matrices to edit ask for another value
-// of a control.
+// of a control (`changeControls`).
 
 import katex from "../../../browser/katex/katex.mjs";
 import { make, makeSvg } from "../../../browser/static/dom.js";
 import { loadPlotly, react } from "../../../browser/static/plotly.js";
 import { OPTIONS } from "./formula.js";
-import { showAnswer, showQuestion } from "./question.js";
+import { drawAnsweredQuestion, drawQuestion } from "./question.js";
 import { sketch } from "./sketch.js";
 
 /** @import { Board } from "./board.js" */
@@ -20,13 +20,15 @@ const MIN_FONT_EM = 0.66; // the least font size of a picture, in em of the stag
 export function draw(board, data) {
   board.openPicture = null;
   board.symbolValues = new Map();
-  if (board.room) board.room.next = null; // the picture sets it again if there is a next letter
+  if (board.room) board.room.nextLetter = null; // the picture sets it again if there is a next letter
   board.show(data.controls);
   const pen = new Pen(board);
   const focused = /** @type {HTMLElement | null} */ (board.focused)?.dataset.key;
-  board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : showQuestion(board, data));
-  board.answers.replaceChildren(...(data.question && data.picture ? showAnswer(board, data) : []));
-  board.answers.hidden = !board.answers.childElementCount;
+  board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : drawQuestion(board, data));
+  board.questionLine.replaceChildren(
+    ...(data.question && data.picture ? drawAnsweredQuestion(board, data) : []),
+  );
+  board.questionLine.hidden = !board.questionLine.childElementCount;
   fit(board.picture);
   for (const later of pen.later) later();
   // A font that loads later has other widths: draw arrows and fit the picture again.
@@ -51,7 +53,7 @@ function typeset(latex, into) {
   into.replaceChildren(formula.cloneNode(true));
 }
 
-/** Shrink the font of a picture that overflows, down to SMALLEST; then it scrolls. Three turns, as lines break elsewhere after each. @param {HTMLElement} picture */
+/** Shrink the font of a picture that overflows, down to MIN_FONT_EM; then it scrolls. Three turns, as lines break elsewhere after each. @param {HTMLElement} picture */
 function fit(picture) {
   picture.style.fontSize = "";
   for (let turn = 0; turn < 3; turn++) {
@@ -78,7 +80,7 @@ class Pen {
   /** @param {Board} board */
   constructor(board) {
     this.board = board;
-    this.ask = board.ask;
+    this.changeControls = board.changeControls;
   }
 
   /** @param {KitNode} node @returns {HTMLElement} */
@@ -200,7 +202,7 @@ class Pen {
     if (!room?.door) return this.draw(without);
     const answers = room.revealed(key)?.answers;
     if (!answers) return this.draw(prompt);
-    room.next = () => this.ask(answers.ask);
+    room.nextLetter = () => this.changeControls(answers.changes);
     return this.draw(answers.picture);
   }
 
@@ -219,10 +221,10 @@ class Pen {
   }
 
   /** @param {KitNode} node */
-  button({ words, ask, look, step }) {
+  button({ words, changes, look, step }) {
     const button = make("button", classNames("ln-button", look), words);
     button.dataset.key = `button.${words}`;
-    button.onclick = () => (step ? this.board.visit(step, ask) : this.ask(ask));
+    button.onclick = () => (step ? this.board.visit(step, changes) : this.changeControls(changes));
     return button;
   }
 
@@ -272,7 +274,8 @@ class Pen {
         const key = `${edit?.slice(0, 2) ?? pick}.${i}.${j}`;
         const label = this.entry(i, j, cell);
         if (edit) this.press(cell, key, label, () => this.type(cell, edit, i, j, digits));
-        else if (pick) this.press(cell, key, label, () => this.ask({ [pick]: i * row.length + j }));
+        else if (pick)
+          this.press(cell, key, label, () => this.changeControls({ [pick]: i * row.length + j }));
         entries.append(cell);
       });
     });
@@ -315,7 +318,7 @@ class Pen {
       if (typed === null) return;
       const to = values.map((row) => [...row]);
       to[i][j] = typed;
-      this.ask({ [name]: all.map((matrix, n) => (n === at ? to : matrix)) });
+      this.changeControls({ [name]: all.map((matrix, n) => (n === at ? to : matrix)) });
     };
     input.onkeydown = (event) => {
       event.stopPropagation();
@@ -356,7 +359,8 @@ class Pen {
       }
       cell.classList.toggle("kit-lit", lit.includes(i));
       cell.classList.toggle("kit-framed", framed.includes(i));
-      if (pick) this.press(cell, `${pick}.${i}`, `${mark}: ${i + 1}`, () => this.ask({ [pick]: i + 1 }));
+      if (pick)
+        this.press(cell, `${pick}.${i}`, `${mark}: ${i + 1}`, () => this.changeControls({ [pick]: i + 1 }));
       line.append(below ? make("span", "kit-pair", cell, make("small", "", below[i])) : cell);
     });
     return make(
@@ -379,7 +383,9 @@ class Pen {
       element.append(make("b", strong, name), bar, make("span", strong, text));
       if (edit)
         this.pull(bar, `${edit}.${i}`, name, share, (to) =>
-          this.ask({ [edit]: rows.map(([, old], /** @type {number} */ n) => (n === i ? to * top : old)) }),
+          this.changeControls({
+            [edit]: rows.map(([, old], /** @type {number} */ n) => (n === i ? to * top : old)),
+          }),
         );
     });
     return element;
@@ -482,13 +488,13 @@ class Pen {
         if (!to) return;
         event.preventDefault();
         event.stopPropagation();
-        this.ask({ [drag]: to });
+        this.changeControls({ [drag]: to });
       });
       this.drag(plane, () => {
         const inverse = plane.getScreenCTM()?.inverse();
         return (event) => {
           const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
-          this.ask({ [drag]: [inside(at.x), inside(-at.y)] });
+          this.changeControls({ [drag]: [inside(at.x), inside(-at.y)] });
         };
       });
     }

@@ -20,7 +20,7 @@ function votePercents({ room }, { key }) {
 }
 
 /** The question with its options, before the picture. @param {Board} board @param {KitAnswer} data */
-export function showQuestion(board, data) {
+export function drawQuestion(board, data) {
   const { text, options } = /** @type {KitQuestion} */ (data.question);
   const share = votePercents(board, data);
   const picks = options.map((words, i) => {
@@ -31,17 +31,17 @@ export function showQuestion(board, data) {
       option.append(make("b", "", `${share[i]} %`));
     }
     option.dataset.key = `option.${i}`;
-    option.onclick = () => board.ask({ pick: i });
+    option.onclick = () => board.changeControls({ pick: i });
     return option;
   });
   board.openPicture = (pick = PICTURE_ONLY) => {
-    if (pick < options.length) board.ask({ pick });
+    if (pick < options.length) board.changeControls({ pick });
   };
   return make("div", "kit-question", make("h2", "", text), ...picks);
 }
 
 /** The question above its picture, with the right and the predicted option. @param {Board} board @param {KitAnswer} data */
-export function showAnswer(board, data) {
+export function drawAnsweredQuestion(board, data) {
   const { text, options, again, right, predicted } = /** @type {KitQuestion} */ (data.question);
   const share = votePercents(board, data);
   const spans = options.map((words, i) => {
@@ -56,6 +56,6 @@ export function showAnswer(board, data) {
   });
   const repeat = make("button", "ln-button", again);
   repeat.dataset.key = "again";
-  repeat.onclick = () => board.ask({ pick: UNANSWERED });
+  repeat.onclick = () => board.changeControls({ pick: UNANSWERED });
   return [make("b", "", text), ...spans, repeat];
 }

@@ -15,13 +15,13 @@ export class Room {
   live = null;
   trouble = "";
   pollFailed = false; // whether the last poll failed
-  sheet = false; // whether the address and the QR code are shown large
+  addressShown = false; // whether the address and the QR code are shown large
   /** @type {(() => void) | null} goes on to the next letter, if there is one */
-  next = null;
+  nextLetter = null;
   /** @type {RoomWish} the wish for the next ask */
-  pending = {};
+  pendingWish = {};
   /** @type {RoomWish} the wish in the ask in flight */
-  inFlight = {};
+  wishInFlight = {};
   /** @type {ReturnType<typeof makePhrase> | undefined} */
   phrase;
   following = new AbortController();
@@ -34,7 +34,7 @@ export class Room {
     this.start = start;
     this.redraw = redraw;
     this.sendRoom = sendRoom;
-    this.words = new RoomPanel(root, this);
+    this.panel = new RoomPanel(root, this);
   }
 
   close() {
@@ -55,27 +55,27 @@ export class Room {
   // ---- the server -----------------------------------------------------------------------------------
 
   takePending() {
-    this.inFlight = { ...this.inFlight, ...this.pending };
-    this.pending = {};
-    return Object.keys(this.inFlight).length ? this.inFlight : undefined;
+    this.wishInFlight = { ...this.wishInFlight, ...this.pendingWish };
+    this.pendingWish = {};
+    return Object.keys(this.wishInFlight).length ? this.wishInFlight : undefined;
   }
 
   /** @param {RoomWish} change */
   ask(change) {
-    this.pending = { ...this.pending, ...change };
+    this.pendingWish = { ...this.pendingWish, ...change };
     this.start();
   }
 
   /** Take the room's part of an answer. @param {RoomAnswer} answer @param {Words} words */
   takeAnswer(answer, words) {
     const before = this.door;
-    this.inFlight = {};
+    this.wishInFlight = {};
     this.door = answer.door;
     this.trouble = answer.trouble ?? "";
     this.phrase = makePhrase(words);
     if (!before !== !this.door) this.follow();
-    if (!this.door && !this.trouble) this.sheet = false;
-    this.words.show();
+    if (!this.door && !this.trouble) this.addressShown = false;
+    this.panel.show();
   }
 
   /** Poll the room's state as long as it is open. */
@@ -97,7 +97,7 @@ export class Room {
       } catch {
         if (signal.aborted) return;
         this.pollFailed = true;
-        this.words.show();
+        this.panel.show();
         await new Promise((done) => setTimeout(done, RETRY_MS));
       }
     }
@@ -112,7 +112,7 @@ export class Room {
     if (same) return;
     const current = this.question;
     const pictureChanged = current?.revealed || before?.revealed || current?.key !== before?.key;
-    this.words.show();
+    this.panel.show();
     this.sendRoom(live);
     if (pictureChanged) this.redraw();
   }
@@ -122,7 +122,7 @@ export class Room {
     this.following.abort();
     this.door = this.live = null;
     this.sendRoom(null);
-    this.words.show();
+    this.panel.show();
     this.redraw();
   }
 
@@ -130,23 +130,23 @@ export class Room {
 
   /** The action of the button "Ask the room": open the room, or show and hide its address. */
   press() {
-    this.sheet = !this.sheet || !this.door;
+    this.addressShown = !this.addressShown || !this.door;
     if (!this.door) this.ask({ open: true });
-    this.words.show();
+    this.panel.show();
   }
 
   closeRoom() {
-    this.sheet = false;
+    this.addressShown = false;
     this.ask({ open: false });
     this.sendRoom(null);
   }
 
   /** Hide the address and the QR code; returns whether they were shown. */
   hide() {
-    const { sheet } = this;
-    this.sheet = false;
-    if (sheet) this.words.show();
-    return sheet;
+    const { addressShown } = this;
+    this.addressShown = false;
+    if (addressShown) this.panel.show();
+    return addressShown;
   }
 
   /** Reveal the answers, if there are any to reveal; returns whether it did anything. */
@@ -165,8 +165,8 @@ export class Room {
   /** The room's action for Space: reveal, or the next letter; returns whether it did anything. */
   space() {
     if (this.reveal()) return true;
-    if (!this.question?.revealed || !this.next) return false;
-    this.next();
+    if (!this.question?.revealed || !this.nextLetter) return false;
+    this.nextLetter();
     return true;
   }
 }

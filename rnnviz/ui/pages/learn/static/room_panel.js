@@ -64,7 +64,7 @@ export class RoomPanel {
     put(this.opener, room.door ? phrase("room.open", { phones }) : phrase("room.ask"));
     this.opener.title = phrase("room.help");
     this.opener.classList.toggle("ln-on", Boolean(room.door));
-    this.opener.setAttribute("aria-expanded", String(room.sheet));
+    this.opener.setAttribute("aria-expanded", String(room.addressShown));
     for (const name of /** @type {const} */ (["reveal", "again", "next", "start"]))
       put(this[name], phrase(`room.${name}`));
     put(this.closer, phrase("room.close"));
@@ -74,10 +74,10 @@ export class RoomPanel {
     this.showQuestionLine(phones);
   }
 
-  /** Update the sheet with the QR code and the address, readable from the last row. @param {number} phones */
+  /** Update the addressShown with the QR code and the address, readable from the last row. @param {number} phones */
   showSheet(phones) {
-    const { door, phrase, trouble, pollFailed, sheet } = this.room;
-    this.sheet.hidden = !sheet || !(door || trouble);
+    const { door, phrase, trouble, pollFailed, addressShown } = this.room;
+    this.sheet.hidden = !addressShown || !(door || trouble);
     if (!phrase || this.sheet.hidden) return;
     for (const element of [this.code, this.scan, this.address, this.how, this.trust, this.closer])
       element.hidden = !door;
@@ -102,15 +102,15 @@ export class RoomPanel {
 
   /** Update the line during a question, which replaces the notice. @param {number} phones */
   showQuestionLine(phones) {
-    const { question, phrase, pollFailed, sheet, door, next } = this.room;
-    const asks = Boolean(question && !question.revealed && !sheet);
-    const active = Boolean(question && !question.over && !sheet);
+    const { question, phrase, pollFailed, addressShown, door, nextLetter } = this.room;
+    const asks = Boolean(question && !question.revealed && !addressShown);
+    const active = Boolean(question && !question.over && !addressShown);
     this.line.hidden = !active;
-    this.notice.hidden = asks || Boolean(active && next);
+    this.notice.hidden = asks || Boolean(active && nextLetter);
     if (!question || !phrase) return;
     for (const element of [this.reminder, this.answerCount, this.reveal]) element.hidden = !asks;
     this.again.hidden = asks;
-    this.next.hidden = asks || !next;
+    this.next.hidden = asks || !nextLetter;
     this.reveal.disabled = !question.votes;
     put(this.lostNotice, phrase("room.lost"));
     this.lostNotice.hidden = !pollFailed;

@@ -31,7 +31,7 @@ export interface RoomAnswer {
   trouble?: string;
 }
 
-/** The room's address and QR code, see `OpenRoom.door` in ui/serving/room/classroom.py. */
+/** The room's address and QR code, see `OpenRoom.join_info` in ui/serving/room/classroom.py. */
 export interface RoomDoor {
   short: string;
   url: string;
@@ -74,13 +74,14 @@ export interface Note {
   title: string;
   lines: string[];
   next: string;
-  opens: string;
+  next_scene: string; // the title of the scene that begins with the next step, or ""
   appendix: [name: string, title: string][];
 }
 
-/** The message to the lecturer's window; numbers count from 1, and `opens` is the scene's title. */
-export interface DeskStep extends Note {
+/** The message to the lecturer's window; numbers count from 1. */
+export interface PresenterStep extends Note {
   scene: number;
+  scene_title: string;
   step: number;
   steps: number;
   notice: string;
@@ -91,7 +92,7 @@ export interface DeskStep extends Note {
 }
 
 /** A key pressed in the lecturer's window. */
-export interface DeskKey {
+export interface PresenterKey {
   key: string;
   shift: boolean;
 }
@@ -110,8 +111,8 @@ export interface Standing {
   value?: number | string | number[][];
 }
 
-/** Ask the server for other values of controls. */
-export type Ask = (change: Record<string, unknown>) => void;
+/** Asks the server for other values of controls, by their names. */
+export type ChangeControls = (change: Record<string, unknown>) => void;
 
 /** A part of a picture; rnnviz/lecture/primitives.py has the fields of each kind. */
 export interface KitNode {

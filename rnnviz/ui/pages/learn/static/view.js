@@ -17,11 +17,13 @@ import { draw } from "./primitives.js";
 import { Room } from "./room.js";
 import { findCentres, glide } from "./transition.js";
 
-/** @import { Answer, DeskKey } from "./types" */
+/** @import { Answer, PresenterKey } from "./types" */
 
-const BASE_FONT = 22; // the font size in units; a stage has a fixed number of units on any screen
-const WIDTH = 1240; // units of a stage's width
-const HEIGHT = 540; // units of a stage's height
+// A stage is a slide: it has at least so many units on any screen, so that a picture which fits on one fits on all. That
+// each step's picture fits, tests/browser/test_learn.py checks at 1280 × 720 and at 1440 × 900 pixels.
+const BASE_FONT = 22; // units of the font size
+const WIDTH = 1240; // units of a stage's width, at least
+const HEIGHT = 540; // units of a stage's height, at least
 const MIN_UNIT_PX = 0.68; // pixels of a unit, at least; a smaller screen stacks the parts, and the picture scrolls
 const FOREIGN = ["lang"]; // values of the address that belong to the page, not to this view
 
@@ -32,7 +34,7 @@ export class View extends BaseView {
   answer;
   ready = false; // whether the style sheets and fonts are loaded
   /** @type {[page: Uint8Array, newest: Uint8Array] | undefined} the answers of the view that this one replaces */
-  before = undefined;
+  remembered = undefined;
   /** @type {Uint8Array | undefined} */
   newestAnswer;
   /** @type {string | undefined} the name of a step to go to, until the answer comes */
@@ -40,9 +42,9 @@ export class View extends BaseView {
   /** @type {Record<number, number>} the last known step, by scene */
   stepByScene = {};
   /** @type {object | null} changes of controls for the next ask */
-  pending = null;
+  pendingChanges = null;
   /** @type {object | null} changes of controls in the ask in flight */
-  inFlight = null;
+  changesInFlight = null;
   scene = 1;
   present = false;
   size = "";
@@ -61,21 +63,23 @@ export class View extends BaseView {
     this.presentButton = find(root, "button.ln-present");
     this.board = new Board(
       find(root, "div.ln-scene"),
-      (change) => this.ask(change),
+      (change) => this.changeControls(change),
       () => this.redraw(),
     );
-    this.board.visit = (name, ask) => this.visit(name, ask);
+    this.board.visit = (name, changes) => this.visit(name, changes);
     this.head = new Header(root, this.board);
-    this.lights = this.head.lights;
+    this.highlight = this.head.highlight;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
-    this.room = this.board.room = new Room(root, start, redraw, (live) => this.desk.sendRoom(live));
+    this.room = this.board.room = new Room(root, start, redraw, (live) =>
+      this.presenterChannel.sendRoom(live),
+    );
     this.code = new CodePanel(root, start);
-    const press = (/** @type {DeskKey} */ { key, shift }) =>
+    const press = (/** @type {PresenterKey} */ { key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
-    this.desk = new PresenterChannel(this.link.client, press, (name) => this.visit(name));
+    this.presenterChannel = new PresenterChannel(this.viewSocket.client, press, (name) => this.visit(name));
     root.style.setProperty("--lowest", `${HEIGHT * MIN_UNIT_PX}px`);
-    this.deskButton = find(root, "button.ln-desk");
-    this.deskButton.onclick = () => this.desk.open();
+    this.notesButton = find(root, "button.ln-desk");
+    this.notesButton.onclick = () => this.presenterChannel.open();
     this.presentButton.onclick = () => this.setPresenting(!this.present);
     // A clicked button loses the focus, so that Space is the next step again.
     root.addEventListener("pointerup", () =>
@@ -96,7 +100,7 @@ export class View extends BaseView {
     super.close();
     this.board.close();
     this.room.close();
-    this.desk.close();
+    this.presenterChannel.close();
     document.removeEventListener("keydown", this.onKey);
     window.removeEventListener("resize", this.onSize);
     this.paint.port1.close();
@@ -104,7 +108,7 @@ export class View extends BaseView {
 
   recolour() {
     this.dress();
-    this.desk.setTheme(this.board.theme);
+    this.presenterChannel.setTheme(this.board.theme);
     this.redraw();
   }
 
@@ -112,10 +116,14 @@ export class View extends BaseView {
     return [this.data, this.newestAnswer];
   }
 
-  /** Take an answer. A remounted view gets the page's answer again; a newer one over its own connection replaces it. @param {Uint8Array} data */
+  /**
+   * Take an answer. A view that is mounted again gets the page's last answer again; if a newer one came over the socket,
+   * that one is shown.
+   * @param {Uint8Array} data
+   */
   takeAnswer(data) {
-    const [page, newest] = this.before ?? [];
-    this.before = undefined;
+    const [page, newest] = this.remembered ?? [];
+    this.remembered = undefined;
     this.newestAnswer = newest && data === page ? newest : data;
     super.takeAnswer(this.newestAnswer);
   }
@@ -128,25 +136,25 @@ export class View extends BaseView {
   /** @param {Answer} answer */
   receive(answer) {
     const moved = this.answer?.scene !== answer.scene;
-    if (moved || this.answer.step !== answer.step) this.lights.unpin();
+    if (moved || this.answer.step !== answer.step) this.highlight.unpin();
     this.answer = answer;
-    this.inFlight = null;
+    this.changesInFlight = null;
     if (this.namedStep) {
       this.namedStep = undefined;
       [this.scene, this.stepByScene[answer.scene]] = [answer.scene, answer.step];
     }
-    if (!this.link.askDue || !this.link.owns(answer)) {
+    if (!this.viewSocket.askDue || !this.viewSocket.owns(answer)) {
       this.scene = answer.scene;
       this.present = answer.present;
       this.code.enabled = answer.query.code === "1";
     }
     // An older answer doesn't undo a step that was asked for since.
-    if (!this.link.askDue || this.scene !== answer.scene) this.stepByScene[answer.scene] = answer.step;
-    this.link.endAsk(answer);
+    if (!this.viewSocket.askDue || this.scene !== answer.scene) this.stepByScene[answer.scene] = answer.step;
+    this.viewSocket.endAsk(answer);
     this.dress();
     this.label();
     this.room.takeAnswer(answer.room, answer.words);
-    this.desk.show(answer, this.board.theme, this.room.door ? this.room.live : null);
+    this.presenterChannel.show(answer, this.board.theme, this.room.door ? this.room.live : null);
     Promise.all([this.styled, typefaces()]).then(() => {
       if (this.answer !== answer) return;
       this.ready = true;
@@ -175,8 +183,8 @@ export class View extends BaseView {
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     showFooter(this, phrase);
     this.code.show(this.answer.code, phrase);
-    this.deskButton.textContent = phrase("desk");
-    this.deskButton.title = phrase("desk.help");
+    this.notesButton.textContent = phrase("desk");
+    this.notesButton.title = phrase("desk.help");
     this.presentButton.textContent = this.present ? "✕" : phrase("present");
     this.presentButton.title = phrase(this.present ? "leave" : "present.help");
     this.presentButton.ariaLabel = this.present ? this.presentButton.title : null; // "Present" is a name already
@@ -187,25 +195,25 @@ export class View extends BaseView {
 
   makeAsk() {
     // Changes in an ask whose answer was lost are asked for again.
-    this.inFlight = { ...this.inFlight, ...this.pending };
-    this.pending = null;
-    const { scene, present, inFlight: flying } = this;
+    this.changesInFlight = { ...this.changesInFlight, ...this.pendingChanges };
+    this.pendingChanges = null;
+    const { scene, present, changesInFlight } = this;
     const [room, code] = [this.room.takePending(), this.code.enabled];
     const step = scene in this.stepByScene && { step: this.stepByScene[scene] };
-    return { scene, present, code, ask: flying, room, go: this.namedStep, ...step };
+    return { scene, present, code, changes: changesInFlight, room, go: this.namedStep, ...step };
   }
 
-  /** @param {object} change */
-  ask(change) {
+  /** Ask for other values of controls. @param {object} change */
+  changeControls(change) {
     if (this.scene !== this.answer.scene) return; // another scene has been asked for already
-    this.pending = { ...this.pending, ...change };
+    this.pendingChanges = { ...this.pendingChanges, ...change };
     this.start();
   }
 
   start() {
     this.askedAt ??= performance.now();
     this.root.dataset.rest = "false";
-    this.link.ask();
+    this.viewSocket.ask();
   }
 
   get at() {
@@ -232,15 +240,15 @@ export class View extends BaseView {
   goToScene(scene) {
     if (scene < 1 || scene > this.answer.titles.length || scene === this.scene) return;
     this.scene = scene;
-    this.pending = this.inFlight = null;
+    this.pendingChanges = this.changesInFlight = null;
     this.start();
   }
 
-  /** Go to a step by its name, with changes of its controls. @param {string} name @param {object | null} [ask] */
-  visit(name, ask = null) {
+  /** Go to a step by its name, with changes of its controls. @param {string} name @param {object | null} [changes] */
+  visit(name, changes = null) {
     this.namedStep = name;
-    this.inFlight = null;
-    this.pending = ask;
+    this.changesInFlight = null;
+    this.pendingChanges = changes;
     this.start();
   }
 
@@ -298,8 +306,8 @@ export class View extends BaseView {
     this.drawnStep = name;
     if (answer.error) board.showError(answer.error);
     else if (answer.data) draw(board, answer.data);
-    this.lights.show();
-    this.room.words.show();
+    this.highlight.show();
+    this.room.panel.show();
     this.code.scrollToEnd();
     glide(board.picture, before);
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
@@ -309,7 +317,7 @@ export class View extends BaseView {
   recordPaint() {
     const { dataset } = this.root;
     const { scene, step, seq } = this.answer;
-    const rest = !this.link.waiting && !this.link.askDue;
+    const rest = !this.viewSocket.seqInFlight && !this.viewSocket.askDue;
     const drawings = (Number(dataset.drawn) || 0) + 1;
     if (drawings === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // ahead of the first plot
     for (const [name, value] of Object.entries({ scene, step, drawn: drawings, answered: seq, rest }))
@@ -320,7 +328,7 @@ export class View extends BaseView {
   }
 }
 
-/** The font size, in pixels, with which a stage is at least WIDTH × HEIGHT units, each not below SMALLEST. @param {number} width @param {number} height */
+/** The font size, in pixels, with which a stage is at least WIDTH × HEIGHT units, each of MIN_UNIT_PX at least. @param {number} width @param {number} height */
 export function typeSize(width, height) {
   return Math.max(MIN_UNIT_PX, Math.min(width / WIDTH, height / HEIGHT)) * BASE_FONT;
 }

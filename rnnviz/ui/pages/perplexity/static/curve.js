@@ -1,7 +1,7 @@
 // The curve above the text. Plotly draws it once; marks that move are elements over it.
 
 import { together } from "../../../browser/static/alt_text.js";
-import { leading } from "../../../browser/static/characters.js";
+import { countLeading } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
 import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";
 
@@ -164,7 +164,7 @@ export function characterAt(share, length) {
 
 /** The index of the drawn point nearest to a place. @param {ArrayLike<number>} position of the points @param {number} place */
 export function drawnAt(position, place) {
-  return leading(position.length - 1, (i) => position[i] < place + 1);
+  return countLeading(position.length - 1, (i) => position[i] < place + 1);
 }
 
 /**

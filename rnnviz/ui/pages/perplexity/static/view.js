@@ -84,10 +84,10 @@ export class View extends BaseView {
     if (header.static) this.begin(header, header.static, arrays);
     else if (header.digest !== this.digest) {
       this.digest = "";
-      this.link.askDue = true;
+      this.viewSocket.askDue = true;
     }
     if (header.digest === this.digest) this.applyAnswer(header, arrays);
-    this.link.endAsk(header);
+    this.viewSocket.endAsk(header);
     this.need();
   }
 
@@ -133,8 +133,8 @@ export class View extends BaseView {
     if (this.first) {
       this.first = false;
       this.text.colour(scales(this.fixed)[this.mode]);
-      const start = this.before?.digest === this.digest ? this.before.place : place;
-      this.before = undefined;
+      const start = this.remembered?.digest === this.digest ? this.remembered.place : place;
+      this.remembered = undefined;
       this.jumped = jump && start !== jump[1] ? jump[0] : 0;
       this.text.go(start, false, 0);
     }
@@ -143,7 +143,8 @@ export class View extends BaseView {
       this.jumped = serial;
       this.text.mark("passage", [[start, stop]]);
       this.text.go(start);
-      if (!this.link.owns(header)) this.text.pane.scrollIntoView({ block: "nearest", behavior: "smooth" });
+      if (!this.viewSocket.owns(header))
+        this.text.pane.scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
     if (this.root.hidden)
       this.styled.then(() => {
@@ -167,8 +168,8 @@ export class View extends BaseView {
   need() {
     if (!this.text || this.root.hidden) return;
     if (this.text.missing().length || (this.at !== null && !this.lacking) || (this.part && !this.cost))
-      this.link.ask();
-    else this.link.askDue = false;
+      this.viewSocket.ask();
+    else this.viewSocket.askDue = false;
   }
 
   // ---- the reader's actions -----------------------------------------------------------------------
