@@ -42,8 +42,7 @@ def measure(
         "xz": lzma.LZMACompressor(lzma.FORMAT_XZ, filters=filters),
     }
     sizes = dict.fromkeys(compressors, 0)
-    for piece in source.raw_pieces(CHUNK_CHARS):
-        piece = piece[: n - done]  # the reader may have stopped the scoring
+    for piece in source.raw_pieces(CHUNK_CHARS, n):  # the reader may have stopped the scoring
         done += len(piece)
         original = piece.replace(CRLF, "\r\n")
         piece_counts = np.bincount(code_points(original))
@@ -51,8 +50,6 @@ def measure(
         for name, compressor in compressors.items():
             sizes[name] += len(compressor.compress(original.encode()))
         report(done / n, done)
-        if done == n:
-            break
     report.end(done)
     counts = counts[counts > 0]
     # N log N - Σ c log c; a text of one character repeated must come to 0, not to a rounding error below it.

@@ -184,16 +184,20 @@ def score(
     costs: Callable[[Doubles], None] | None = None,
     context: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
-    enough: Callable[[int], bool] | None = None,
+    max_characters: int | None = None,
+    must_stop: Callable[[], bool] = lambda: False,
     progress: Progress | None = None,
 ) -> Score:
     """`perplexity` with more to follow it by.
 
-    piece     characters handed to the model at a time; affects the pace alone
-    on_piece  called with every Piece, with ranks and entropies
-    costs     called with the nats of a piece's characters
-    enough    called after each piece with the number of characters read; the text ends where it returns true
+    piece           characters handed to the model at a time; affects the pace alone
+    on_piece        called with every Piece, with ranks and entropies
+    costs           called with the nats of a piece's characters
+    max_characters  the text ends after so many, whatever the length of a piece
+    must_stop       asked before each further piece, so only if there is one; true: the text ends there
     """
+    if piece is not None and piece < 1:
+        raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     if change is None:
         scorer = scorer_of(model, details=on_piece is not None, precise=precise)
     else:
@@ -202,7 +206,9 @@ def score(
     source = SourceText(path, text, encoding, name, model.normaliser, alphabet, context)
     totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
     totals.context_characters = _read_context(model, scorer, context)
-    for part in _pieces(model, scorer, source, totals, piece, report, details=on_piece is not None):
+    piece_chars: int = getattr(scorer, "piece", PIECE_CHARS) if piece is None else piece
+    texts = source.pieces(piece_chars, max_characters, must_stop)
+    for part in _pieces(model, scorer, source, totals, texts, report, details=on_piece is not None):
         if on_piece is not None:
             on_piece(part)
         if costs is not None:
@@ -212,8 +218,6 @@ def score(
         # The source reads ahead of the model: what a report calls read is what was scored.
         totals.read_to = part.bytes_read
         totals.report_to(report)
-        if enough is not None and enough(totals.characters):
-            break
     totals.bytes = source.bytes
     # The text "\n" after the context "one\r": the line end was read with the context.
     if totals.bytes and not totals.characters:
@@ -266,16 +270,13 @@ def _pieces(
     scorer: Scorer,
     source: SourceText,
     totals: Totals,
-    piece: int | None,
+    texts: Iterator[str],
     report: Reporter,
     *,
     details: bool,
 ) -> Iterator[Piece]:
-    if piece is not None and piece < 1:
-        raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     start = 0
-    length: int = getattr(scorer, "piece", PIECE_CHARS) if piece is None else piece
-    for text in source.pieces(length):
+    for text in texts:
         ids = model.vocabulary.encode(text)
         unknown_cost = int((ids == UNKNOWN_ID).sum()) * model.vocabulary.unknown_cost
         report_piece = partial(totals.report_to, report)

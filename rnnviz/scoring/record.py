@@ -53,7 +53,8 @@ def record(
     name: str | None = None,
     precise: bool = False,
     piece: int | None = None,
-    enough: Callable[[int], bool] | None = None,
+    max_characters: int | None = None,
+    must_stop: Callable[[], bool] = lambda: False,
     progress: Progress | None = None,
 ) -> Record:
     """Score a text into a new `folder`. Arguments and errors are as in `score`. Raises TextError for a folder
@@ -76,7 +77,8 @@ def record(
                 on_piece=writer.add,
                 precise=precise,
                 piece=piece,
-                enough=enough,
+                max_characters=max_characters,
+                must_stop=must_stop,
                 progress=progress,
             )
             writer.finish()

@@ -18,7 +18,7 @@ import re
 import stat
 import tempfile
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeGuard, TypeVar, cast
@@ -576,14 +576,39 @@ class SourceText:
             self._read += len(chunk.encode("utf-8"))
             yield chunk
 
-    def pieces(self, length: int) -> Iterator[str]:
-        """The normalised text, `length` characters at a time; the last piece may be shorter."""
-        for piece in self.raw_pieces(length):
+    def pieces(
+        self,
+        length: int,
+        max_characters: int | None = None,
+        must_stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """The normalised text, `length` characters at a time; the last piece may be shorter.
+
+        max_characters  the text ends after so many
+        must_stop       asked before each further piece, so only if there is one; true: the text ends there
+        """
+        for piece in self.raw_pieces(length, max_characters, must_stop):
             self.bytes += len(piece.replace(CRLF, "\r\n").encode())
             yield self.normaliser.read(piece.replace(CRLF, "\r"))
 
-    def raw_pieces(self, length: int) -> Iterator[str]:
+    def raw_pieces(
+        self,
+        length: int,
+        max_characters: int | None = None,
+        must_stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
         """The text's own characters, with CRLF as one, cut as `pieces` are."""
+        characters = 0
+        for piece in self._equal_pieces(length):
+            if characters and must_stop():
+                return
+            # Cut here, not by whoever reads: readers use pieces of other lengths, and must end at one place.
+            yield piece if max_characters is None else piece[: max_characters - characters]
+            characters += len(piece)
+            if max_characters is not None and characters >= max_characters:
+                return
+
+    def _equal_pieces(self, length: int) -> Iterator[str]:
         buffer, waiting, context = "", "", self._given  # a CR at the end of a chunk waits for the next one
         for chunk in self._chunks():
             rest, context = after(context, chunk), ""

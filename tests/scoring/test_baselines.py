@@ -63,9 +63,7 @@ def test_file_figures_are_equal_under_every_normaliser() -> None:
 def test_stopped_text_is_measured_as_far_as_it_was_read() -> None:
     text = "ab\r\nb" * 3_000
     short = perplexity(UniformModel(VOCABULARY), text=text[:5_000])
-    stopped = score(
-        UniformModel(VOCABULARY), text=text, piece=1_000, enough=lambda read: read == short.characters
-    )
+    stopped = score(UniformModel(VOCABULARY), text=text, max_characters=short.characters)
     assert (stopped.characters, stopped.bytes) == (4_000, 5_000)
     assert measure(stopped, source_of(text), VOCABULARY) == measure(
         short, source_of(text[:5_000]), VOCABULARY

@@ -208,6 +208,15 @@ def test_cuts_leave_reading_and_byte_count_unchanged(text: str, length: int, chu
     assert "\r" not in read
 
 
+@given(st.text(alphabet="a道\r\n"), st.integers(1, 5), st.integers(1, 9))
+def test_pieces_of_any_length_end_after_max_characters(text: str, length: int, limit: int) -> None:
+    source, expected = source_of(text), normalise(text)[:limit]
+    assert "".join(source.pieces(length, limit)) == expected
+    assert len("".join(source_of(text).raw_pieces(length, limit))) == len(expected)
+    if len(normalise(text)) > limit:
+        assert source.bytes < len(text.encode())
+
+
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_text_without_half_characters_or_a_decoding_error(data: bytes) -> None:
     try:

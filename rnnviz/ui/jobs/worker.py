@@ -157,6 +157,7 @@ class Slots:
             except RuntimeError as error:  # the system has no thread left: the job fails and frees its place
                 job.end("failed", error=error)
                 self._jobs.remove(job)
+                self._on_change(len(self._in_slots()))  # others may use its threads again
         self.changed.notify_all()
 
     def _run(self, job: Job) -> None:

@@ -91,12 +91,14 @@ def test_slot_is_freed_whatever_ends_its_job(
     def refuse_start(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    slots = Slots(1)
+    counts = list[int]()
+    slots = Slots(1, on_change=counts.append)
     with monkeypatch.context() as patch:
         if end is None:
             patch.setattr(threading.Thread, "start", refuse_start)
         job = Jobs(slots=slots).ask("job", "", work)
     until(lambda: job.state == "failed")
+    until(lambda: counts == [1, 0])
     following, _job = ask_gated(Jobs(slots=slots), "next", [])
     assert following.started.wait(SOON)
     following.gate.set()

@@ -102,32 +102,37 @@ class ScoringProgress:
         self.progress(self.share)
 
 
-def _reading_options(
-    info: ModelInfo, text: ReaderText, check: Callable[[], None], stop: Event | None = None
-) -> dict[str, Any]:
-    """The arguments of `score` and `record` for a text, read up to `text.stopped_at` or until `stop`
-    is set.
-    """
-
-    def enough(read: int) -> bool:
-        return read == text.stopped_at or (stop is not None and stop.is_set())
-
+def _reading_options(info: ModelInfo, text: ReaderText, check: Callable[[], None]) -> dict[str, Any]:
+    """The arguments of `score` and `record` for a text, read up to `text.stopped_at`."""
     # An n-gram model's default pieces are smaller: it needs memory for each symbol at each place.
-    return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE_CHARS, "enough": enough}
+    return {
+        **text.source(check),
+        "piece": None if info.kind == "ngram" else PIECE_CHARS,
+        "max_characters": text.stopped_at,
+    }
 
 
 def score_text(info: ModelInfo, text: ReaderText, stop: Event, progress: Progress) -> TextScore:
     """Score a text by a model. After `stop`, the result is that of the shorter text read."""
-    report = ScoringProgress(progress)
+    report, was_stopped = ScoringProgress(progress), False
+
+    def must_stop() -> bool:
+        nonlocal was_stopped
+        was_stopped = stop.is_set()
+        return was_stopped
+
     # The record is written as the text is read: memory holds one piece of it, however long it is.
-    folder, source = store.shared().folder(), _reading_options(info, text, report.repeat, stop)
+    folder, source = store.shared().folder(), _reading_options(info, text, report.repeat)
     try:
         scorer, path = model_cache.load_scorer(info), source.pop("path")
         # Closed before a failure removes the folder: Windows removes no file that is open.
-        with closing(record(scorer, path, folder, progress=report, **source)) as text_record:
+        with closing(
+            record(scorer, path, folder, must_stop=must_stop, progress=report, **source)
+        ) as text_record:
             report(Share(1.0, len(text_record), text_record.score.perplexity))
-            # The result of a stopped text is that of a shorter text: it goes under that text's key.
-            if stop.is_set():
+            # The result of a stopped text is that of a shorter text: it goes under that text's key. Not that
+            # of a text stopped during its last piece: it was read whole.
+            if was_stopped:
                 text = replace(text, stopped_at=len(text_record))
             unknown = text_record.unknown_counts(report.repeat) if text_record.score.unknown else []
             overlap = _contamination(text_record, info.path, report.repeat)

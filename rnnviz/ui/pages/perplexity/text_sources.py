@@ -272,7 +272,8 @@ def request_rewriting(content: str, name: str) -> None:
 
 def undo_rewriting(content: str) -> None:
     """Show the text with this checksum as it came."""
-    del st.session_state[_REWRITTEN][content]
+    # The second of two quick clicks finds no entry: both were made on a page that still had the button.
+    st.session_state[_REWRITTEN].pop(content, None)
 
 
 def _unique_texts(texts: Iterable[ReaderText]) -> list[ReaderText]:
