@@ -97,7 +97,7 @@ def _later_pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     for info in models[: model_cache.MAX_LOADED_MODELS]:
         yield lambda info=info: _compute_first_picture(model_cache.load_reader(info))  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
-        yield from (partial(step.draw, step.usual) for step in scene.steps)
+        yield from (partial(step.draw, step.initial_values) for step in scene.steps)
     if (engine := engines.registered()) is not None:
         yield partial(importlib.import_module, engine)
 
