@@ -90,7 +90,7 @@ class Engine(Protocol):
     threads: Threads
     """The number of threads that compute a batch."""
 
-    alone: Threads
+    row_threads: Threads
     """The number of threads that compute a single row."""
 
     shares: bool
@@ -111,14 +111,14 @@ class NumpyEngine:
 
     shares = True
 
-    def __init__(self, weights: Weights, *, whole: bool = False, changes: Changes = NO_CHANGES) -> None:
+    def __init__(self, weights: Weights, *, all_states: bool = False, changes: Changes = NO_CHANGES) -> None:
         self._weights, self.size, self.logits = weights, len(weights.bias), weights.logits
         self._changes, self._time = changes, 0  # of one text, read in sequence
-        self._whole = whole  # `states` gives every state, not the top layer's H alone
+        self._all_states = all_states  # `states` gives every state, not the top layer's H alone
         # A batch: threads of ours share the rows, and BLAS computes each product on the thread that asks. One
         # text: there are no rows to share, so BLAS's threads share each product, where that proves faster.
         self.threads = Threads(worth_trying_alone(), use=single_blas_thread)
-        self.alone = Threads(worth_trying_alone(), use=blas)
+        self.row_threads = Threads(worth_trying_alone(), use=blas)
 
     def zeros(self, rows: int) -> State:
         return tuple(part[0] for part in self._weights.states(1, rows) if part is not None)
@@ -136,18 +136,18 @@ class NumpyEngine:
             self._time += inputs.size
         else:
             self._weights.run(inputs.T, hidden, cell)
-        top: Any = [part[1:] for part in parts] if self._whole else hidden[1:, -1]
+        top: Any = [part[1:] for part in parts] if self._all_states else hidden[1:, -1]
         return top, tuple(part[-1].copy() for part in parts)
 
 
-class _Out:
+class _Results:
     """The results for n characters, laid out as (B, T): their Scores, or every prediction."""
 
-    def __init__(self, shape: tuple[int, int], *, want: bool = False, predicted: int = 0) -> None:
-        self.want = want
+    def __init__(self, shape: tuple[int, int], *, details: bool = False, prediction_width: int = 0) -> None:
+        self.details = details
         self.log_p: Doubles = np.zeros(shape)
         self.rank, self.entropy = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-        self.predictions = np.empty((*shape, predicted)) if predicted else None
+        self.predictions = np.empty((*shape, prediction_width)) if prediction_width else None
 
     def flat(self) -> Scores:
         return Scores(self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel())
@@ -174,12 +174,12 @@ class _Out:
             return logits - log_sum[:, None]
         # In float64: `log_sum` is, and a text's cost is the sum of millions of these.
         log_p = logits[np.arange(len(ids)), ids] - log_sum
-        if not self.want:
+        if not self.details:
             return Scores.unranked(log_p)
         return Scores(log_p, rank(logits, ids), entropy(logits, log_sum))
 
 
-class _States(_Out):
+class _States(_Results):
     """All states after each character, (B, T, L, H): H and an LSTM's C."""
 
     def __init__(self, shape: tuple[int, int], state: State) -> None:
@@ -193,7 +193,7 @@ class _States(_Out):
 
 
 def _read(
-    engine: Engine, inputs: Ids, state: State, out: _Out | None, numbers: Ids, when: slice, targets: Ids
+    engine: Engine, inputs: Ids, state: State, out: _Results | None, numbers: Ids, when: slice, targets: Ids
 ) -> State:
     """Read (B, T) inputs from a state, in threads that share the rows, and fill in these rows of `out`."""
 
@@ -234,8 +234,8 @@ class CharScorer(Stepwise):
     unsettled   characters of stretches whose second reading never met the first
     """
 
-    def __init__(self, engine: Engine, start: int, *, wide: bool) -> None:
-        self._engine, self._last, self._wide = engine, start, wide
+    def __init__(self, engine: Engine, start_id: int, *, wide: bool) -> None:
+        self._engine, self._last, self._wide = engine, start_id, wide
         self._state = engine.zeros(1)
         self.read_again = self.unsettled = 0
         self.piece = PIECE_CHARS if wide else SEQUENCE_CHARS
@@ -257,19 +257,22 @@ class CharScorer(Stepwise):
         """
         V = self._engine.size
         return np.concatenate(
-            [np.empty((0, V)), *(out.predictions.reshape(-1, V) for out in self._all(ids, predicted=V))]
+            [
+                np.empty((0, V)),
+                *(out.predictions.reshape(-1, V) for out in self._all(ids, prediction_width=V)),
+            ]
         )
 
-    def scores(self, ids: Ids, *, want: bool, on_read: OnRead = ignore_read) -> Scores:
-        """The Scores of `ids` (n,); rank and entropy are computed if `want`. An `on_read` that raises leaves
-        the scorer unusable.
+    def scores(self, ids: Ids, *, details: bool, on_read: OnRead = ignore_read) -> Scores:
+        """The Scores of `ids` (n,); rank and entropy are computed if `details`. An `on_read` that raises
+        leaves the scorer unusable.
         """
-        pieces = self._all(ids, on_read, want=want)
+        pieces = self._all(ids, on_read, details=details)
         return Scores.joined([out.flat() for out in pieces])
 
     def states(self, ids: Ids, on_read: OnRead = ignore_read) -> State:
-        """Every state after each of `ids` (n,), (n, L, H) each. The engine must be made with `whole`."""
-        pieces = self._all(ids, on_read, whole=True)
+        """Every state after each of `ids` (n,), (n, L, H) each. The engine must be made with `all_states`."""
+        pieces = self._all(ids, on_read, all_states=True)
         by_piece = [[part.reshape(-1, *part.shape[2:]) for part in out.parts] for out in pieces]
         return tuple(np.concatenate(parts) for parts in zip(*by_piece, strict=True))
 
@@ -282,8 +285,14 @@ class CharScorer(Stepwise):
         return pieces
 
     def _next(
-        self, ids: Ids, on_read: OnRead, *, want: bool = False, predicted: int = 0, whole: bool = False
-    ) -> _Out:
+        self,
+        ids: Ids,
+        on_read: OnRead,
+        *,
+        details: bool = False,
+        prediction_width: int = 0,
+        all_states: bool = False,
+    ) -> _Results:
         """Read the next piece of `ids`, in sequence or side by side."""
         # B rows of equal length: the rest of a piece that doesn't divide is left for the next one, which
         # begins in the exact state anyway.
@@ -295,34 +304,38 @@ class CharScorer(Stepwise):
         inputs = np.concatenate(([self._last], piece[:-1])).reshape(B, -1)
         targets = piece.reshape(B, -1)
         shape = B, targets.shape[1]
-        out = _States(shape, self._state) if whole else _Out(shape, want=want, predicted=predicted)
+        out = (
+            _States(shape, self._state)
+            if all_states
+            else _Results(shape, details=details, prediction_width=prediction_width)
+        )
         if B > 1:
             self._state = self._side_by_side(inputs, targets, out, on_read)
         else:
             when = slice(0, targets.shape[1])
             # Timed, so that the number of threads for a single row is found on real work.
-            with self._engine.alone.piece(len(piece)):
+            with self._engine.row_threads.piece(len(piece)):
                 self._state = _read(self._engine, inputs, self._state, out, np.arange(1), when, targets)
             on_read(len(piece), -float(out.log_p.sum()))
         self._last = int(piece[-1])
         return out
 
-    def _side_by_side(self, x: Ids, y: Ids, out: _Out, on_read: OnRead) -> State:
+    def _side_by_side(self, x: Ids, y: Ids, out: _Results, on_read: OnRead) -> State:
         """Read stretches x (B, T); returns the state at the end. Calls `on_read` every CHUNK_STEPS steps."""
         engine, (B, T) = self._engine, x.shape
-        start, rows = self._warm_up(x), np.arange(B)
+        first_states, rows = self._warm_up(x), np.arange(B)
         # The states of all stretches after every CHUNK_STEPS: what a second reading is compared with.
-        grid: list[State] = []
-        reading = start
+        chunk_end_states: list[State] = []
+        reading = first_states
         for begin in range(0, T, CHUNK_STEPS):
             steps = slice(begin, min(begin + CHUNK_STEPS, T))
             with engine.threads.piece(B * (steps.stop - begin)):
                 reading = _read(engine, x[:, steps], reading, out, rows, steps, y[:, steps])
-            grid.append(tuple(part.copy() for part in reading))
+            chunk_end_states.append(tuple(part.copy() for part in reading))
             on_read(B * (steps.stop - begin), -float(out.log_p[:, steps].sum()))
         # The last stretch ends the piece, and its end is the next piece's exact first state.
-        self._mend(x, y, out, start, grid, on_read)
-        return tuple(part[:, -1:].copy() for part in grid[-1])
+        self._mend(x, y, out, first_states, chunk_end_states, on_read)
+        return tuple(part[:, -1:].copy() for part in chunk_end_states[-1])
 
     def _warm_up(self, x: Ids) -> State:
         """The state each stretch begins with: exact for the first, likely for the others."""
@@ -336,7 +349,15 @@ class CharScorer(Stepwise):
                 warm = _read(self._engine, x[:-1, steps], warm, None, none, steps, none)
         return tuple(np.concatenate(parts, axis=1) for parts in zip(self._state, warm, strict=True))
 
-    def _mend(self, x: Ids, y: Ids, out: _Out, start: State, grid: list[State], on_read: OnRead) -> None:
+    def _mend(
+        self,
+        x: Ids,
+        y: Ids,
+        out: _Results,
+        first_states: State,
+        chunk_end_states: list[State],
+        on_read: OnRead,
+    ) -> None:
         """Read again the stretches that did not begin in the state in which the stretch before ends.
 
         At first all are read together, as most meet their first reading. Once that has cost as much as the
@@ -347,33 +368,36 @@ class CharScorer(Stepwise):
         never_met: set[int] = set()
         # Reading all doubtful stretches together is quick, and right if each soon meets its first reading.
         # For a network that remembers for long it isn't: each new end makes the next stretch wrong again. So
-        # `together` is a budget; afterwards stretches are read in order, and every one that is read is right
-        # for good.
-        together = x.size  # characters
+        # the reading together has a budget; afterwards stretches are read in order, and every one
+        # that is read is right for good.
+        together_budget_chars = x.size
         while True:
-            ends = tuple(part[:, :-1] for part in grid[-1])
-            stretches = _differ(ends, tuple(part[:, 1:] for part in start)) + 1
+            ends = tuple(part[:, :-1] for part in chunk_end_states[-1])
+            stretches = _differ(ends, tuple(part[:, 1:] for part in first_states)) + 1
             if not len(stretches):
                 self.unsettled += len(never_met) * T
                 return
             # At least the first: the stretch before it is right, as no seam before it differs.
-            stretches = stretches[: max(1, together // T)]
+            stretches = stretches[: max(1, together_budget_chars // T)]
             reading = tuple(part[:, stretches - 1] for part in ends)
             # From now on these stretches count as begun in that state, whether or not they meet the first
             # reading.
-            _set_rows(start, stretches, reading)
-            for begin, first_reading in zip(range(0, T, CHUNK_STEPS), grid, strict=True):
+            _set_rows(first_states, stretches, reading)
+            for begin, first_reading in zip(range(0, T, CHUNK_STEPS), chunk_end_states, strict=True):
                 steps = slice(begin, min(begin + CHUNK_STEPS, T))
                 with self._engine.threads.piece():
                     x_now, y_now = x[stretches, steps], y[stretches, steps]
                     reading = _read(self._engine, x_now, reading, out, stretches, steps, y_now)
                 self.read_again += x_now.size
-                together -= x_now.size
+                together_budget_chars -= x_now.size
                 # Only rows that still differ go on; the others have met their first reading, whose rest is
                 # right.
-                going = _differ(reading, tuple(part[:, stretches] for part in first_reading))
+                still_differing = _differ(reading, tuple(part[:, stretches] for part in first_reading))
                 _set_rows(first_reading, stretches, reading)
-                stretches, reading = stretches[going], tuple(part[:, going] for part in reading)
+                stretches, reading = (
+                    stretches[still_differing],
+                    tuple(part[:, still_differing] for part in reading),
+                )
                 on_read(0, 0.0)  # no new characters, but whoever waits may want to stop
                 if not len(stretches):
                     break
@@ -393,8 +417,8 @@ class CharScorer(Stepwise):
         # begin in.
         for n, ids in enumerate(texts):
             if len(ids) >= MIN_SPLIT_CHARS:
-                alone = copy(self)
-                costs[n] = alone.advance(ids)
+                long_text_scorer = copy(self)
+                costs[n] = long_text_scorer.advance(ids)
         for group in _groups([len(ids) for ids in texts]):
             for n, log_p in zip(group, self._short_texts([texts[n] for n in group]), strict=True):
                 costs[n] = log_p
@@ -408,7 +432,7 @@ class CharScorer(Stepwise):
             row[: len(ids)] = ids
         inputs = np.empty_like(targets)
         inputs[:, 0], inputs[:, 1:] = self._last, targets[:, :-1]
-        out = _Out(targets.shape)
+        out = _Results(targets.shape)
         state = tuple(np.repeat(part, len(rows), axis=1) for part in self._state)
         for begin in range(0, int(lengths[0]), CHUNK_STEPS):
             # Sorted by length, the texts that go on are the first rows: a slice, no copy.

@@ -60,18 +60,18 @@ class Stepwise(ABC):
     """A Scorer that reports its progress within a long piece."""
 
     @abstractmethod
-    def scores(self, ids: Ids, *, want: bool, on_read: OnRead = ignore_read) -> Scores:
-        """The Scores of `ids` (n,); rank and entropy are computed if `want`. An `on_read` that raises leaves
-        the scorer unusable.
+    def scores(self, ids: Ids, *, details: bool, on_read: OnRead = ignore_read) -> Scores:
+        """The Scores of `ids` (n,); rank and entropy are computed if `details`. An `on_read` that raises
+        leaves the scorer unusable.
         """
 
     def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
-        return self.scores(ids, want=False).log_p
+        return self.scores(ids, details=False).log_p
 
     def advance_details(self, ids: Ids) -> Scores:
         """log P, rank and entropy of each symbol of `ids` (n,)."""
-        return self.scores(ids, want=True)
+        return self.scores(ids, details=True)
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:

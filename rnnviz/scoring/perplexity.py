@@ -178,7 +178,7 @@ def score(
     text: str | None = None,
     encoding: str | None = None,
     name: str | None = None,
-    piece: int | None = None,
+    piece_chars: int | None = None,
     on_piece: Callable[[Piece], None] | None = None,
     precise: bool = False,
     costs: Callable[[Doubles], None] | None = None,
@@ -190,14 +190,14 @@ def score(
 ) -> Score:
     """`perplexity` with more to follow it by.
 
-    piece           characters handed to the model at a time; affects the pace alone
+    piece_chars     characters handed to the model at a time; affects the pace alone
     on_piece        called with every Piece, with ranks and entropies
     costs           called with the nats of a piece's characters
     max_characters  the text ends after so many, whatever the length of a piece
     must_stop       asked before each further piece, so only if there is one; true: the text ends there
     """
-    if piece is not None and piece < 1:
-        raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
+    if piece_chars is not None and piece_chars < 1:
+        raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece_chars)
     if change is None:
         scorer = scorer_of(model, details=on_piece is not None, precise=precise)
     else:
@@ -206,17 +206,17 @@ def score(
     source = SourceText(path, text, encoding, name, model.normaliser, alphabet, context)
     totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
     totals.context_characters = _read_context(model, scorer, context)
-    piece_chars: int = getattr(scorer, "piece", PIECE_CHARS) if piece is None else piece
+    piece_chars = piece_chars or getattr(scorer, "piece", PIECE_CHARS)
     texts = source.pieces(piece_chars, max_characters, must_stop)
-    for part in _pieces(model, scorer, source, totals, texts, report, details=on_piece is not None):
+    for piece in _pieces(model, scorer, source, totals, texts, report, details=on_piece is not None):
         if on_piece is not None:
-            on_piece(part)
+            on_piece(piece)
         if costs is not None:
-            costs(part.nll)
-        totals.add(part.text, part.nll, part.is_known)
-        rewritings.add(part.text)
+            costs(piece.nll)
+        totals.add(piece.text, piece.nll, piece.is_known)
+        rewritings.add(piece.text)
         # The source reads ahead of the model: what a report calls read is what was scored.
-        totals.read_to = part.bytes_read
+        totals.read_to = piece.bytes_read
         totals.report_to(report)
     totals.bytes = source.bytes
     # The text "\n" after the context "one\r": the line end was read with the context.
@@ -275,7 +275,7 @@ def _pieces(
     *,
     details: bool,
 ) -> Iterator[Piece]:
-    start = 0
+    piece_start = 0
     for text in texts:
         ids = model.vocabulary.encode(text)
         unknown_cost = int((ids == UNKNOWN_ID).sum()) * model.vocabulary.unknown_cost
@@ -288,11 +288,11 @@ def _pieces(
                 "the model {name!r} gave no probability for a character between {first:,} and "
                 "{last:,}: its weights are damaged, or its training diverged; use another model",
                 name=model.name,
-                first=start + 1,
-                last=start + len(text),
+                first=piece_start + 1,
+                last=piece_start + len(text),
             )
         yield Piece(text, nll, ids != UNKNOWN_ID, source.bytes_read, rank, entropy)
-        start += len(text)
+        piece_start += len(text)
 
 
 def _scores(
@@ -311,7 +311,7 @@ def _scores(
     # A network's piece is long, so it reports on the way; the cost of unknown characters is taken to be
     # spread evenly over the piece.
     if isinstance(scorer, Stepwise):
-        scores = scorer.scores(ids, want=details, on_read=on_read)
+        scores = scorer.scores(ids, details=details, on_read=on_read)
     elif details:
         scores = scorer.advance_details(ids)
     else:

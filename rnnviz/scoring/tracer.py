@@ -99,7 +99,7 @@ def trace_long_text(model: Network, text: str, progress: Progress | None = None)
     tracer, weights, report = Tracer(model), weights_of(model), Reporter(progress)
     if len(text) >= MIN_SPLIT_CHARS and weights.cell in CELLS and CELLS[weights.cell].mixes:
         text = normalise(text, model.normaliser)
-        scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
+        scorer = CharScorer(NumpyEngine(weights, all_states=True), model.vocabulary.start, wide=True)
         ids = np.append(model.vocabulary.encode(text), 0)  # a scorer doesn't read the last symbol
         hidden, *cell = scorer.states(ids, _share_callback(len(text), report))
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)

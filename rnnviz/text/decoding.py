@@ -289,7 +289,7 @@ def _find(
 
 
 _ENDS_A_WORD = re.compile("[A-Za-z][àáãäåèéêëìíòóô]".encode("latin-1"))
-"""As no UTF-8 does that was cut off after its first byte beyond ASCII, unless by chance."""
+"""A letter and an accented one, in Latin-1. UTF-8 that is cut off inside a character hardly ever ends so."""
 
 
 def _first_nul(file: BinaryIO, name: str) -> int | None:
@@ -517,8 +517,8 @@ PIECE_BYTES = 1 << 13
 class SourceText:
     """A file or a text, read as normalised pieces; `encoding` and `certainty` are None for a text.
 
-    given  the context that was read before: a line end may begin there
-    bytes  UTF-8 bytes of the own characters, not normalised, of all `pieces` so far
+    context  was read before: a line end may begin there
+    bytes    UTF-8 bytes of the own characters, not normalised, of all `pieces` so far
 
     Raises ConfigError unless exactly one of the two is given, and for a text with an encoding.
     """
@@ -537,7 +537,7 @@ class SourceText:
             raise ConfigError("give either a file or text=…; received neither")
         if path is not None and text is not None:
             raise ConfigError("give either a file or text=…; received both")
-        self.normaliser, self.bytes, self._given = Normaliser(normaliser), 0, context
+        self.normaliser, self.bytes, self._context = Normaliser(normaliser), 0, context
         self._stream: TextStream | None = None
         self._text, self._read = text if isinstance(text, str) else "", 0
         if path is not None:
@@ -609,7 +609,7 @@ class SourceText:
                 return
 
     def _equal_pieces(self, length: int) -> Iterator[str]:
-        buffer, waiting, context = "", "", self._given  # a CR at the end of a chunk waits for the next one
+        buffer, waiting, context = "", "", self._context  # a CR at the end of a chunk waits for the next one
         for chunk in self._chunks():
             rest, context = after(context, chunk), ""
             self.bytes += len(chunk) - len(rest)

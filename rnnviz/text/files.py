@@ -36,7 +36,7 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
-    """The content of a regular file of at most `most` bytes. Raises OSError for everything else.
+    """The content of a regular file of at most `max_bytes` bytes. Raises OSError for everything else.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

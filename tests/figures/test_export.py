@@ -49,7 +49,7 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
     source = make_record(tmp_path, model, text)
     export.per_character(source, tmp_path / f"out.{format}")
     table = opened(tmp_path / f"out.{format}")
-    (expected,) = pieces(model, text, piece=len(text))
+    (expected,) = pieces(model, text, piece_chars=len(text))
     assert tuple(table.columns) == (
         *("position", "character", "code_point", "nll", "rank", "entropy", "known", "index"),
     )

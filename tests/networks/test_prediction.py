@@ -60,13 +60,13 @@ def each_prediction(model: NumpyModel | NgramModel, ids: np.ndarray) -> np.ndarr
 )
 def test_rank_and_entropy_are_those_of_the_whole_prediction(model: Any, piece: int) -> None:
     ids = model.vocabulary.encode(OTHER)
-    rows, parts = each_prediction(model, ids), pieces(model, OTHER, piece=piece)
+    rows, parts = each_prediction(model, ids), pieces(model, OTHER, piece_chars=piece)
     assert np.mean(np.concatenate([p.rank for p in parts]) != rank(rows, ids)) < 0.02  # equals to rounding
     expected = -(np.exp(rows) * rows).sum(1)
     np.testing.assert_allclose(np.concatenate([p.entropy for p in parts]), expected, rtol=1e-5, atol=1e-6)
     costs = rows[np.arange(len(ids)), ids] - model.vocabulary.unknown_cost * (ids == 0)
     np.testing.assert_allclose(np.concatenate([p.nll for p in parts]), -costs, rtol=1e-5)
-    assert_states([c for p in parts for c in p.nll], costs_of(model, OTHER, piece=piece))
+    assert_states([c for p in parts for c in p.nll], costs_of(model, OTHER, piece_chars=piece))
 
 
 def test_uniform_prediction_ranks_all_first() -> None:

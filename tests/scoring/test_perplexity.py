@@ -88,7 +88,7 @@ def test_perplexity_equals_a_plain_loop_however_the_text_is_cut(text: str, piece
         "normalised": text.count("\r"),
         "bytes": len(text.encode("utf-8")),
     }
-    for figures in (score(AB, text=text, piece=piece).to_json(), perplexity(AB, text=text).to_json()):
+    for figures in (score(AB, text=text, piece_chars=piece).to_json(), perplexity(AB, text=text).to_json()):
         assert close({name: figures[name] for name in expected}, expected, rel=1e-12)
 
 

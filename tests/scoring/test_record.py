@@ -43,7 +43,7 @@ OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
 )
 def test_record_holds_the_columns_of_its_pieces(model: LanguageModel, tmp_path: Path) -> None:
     text_record, text = make_record(tmp_path, model, OTHER), OTHER.replace("\r\n", "\n")
-    (piece,) = pieces(model, OTHER, piece=len(OTHER))
+    (piece,) = pieces(model, OTHER, piece_chars=len(OTHER))
     n, is_known = len(text_record), np.array([c in model.vocabulary.characters for c in text])
     assert text_record.text(0, n) == piece.text == text
     assert text_record.read("codes").tolist() == [ord(c) for c in text]

@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "no encoding",
     ),
     "pieces of 0": (
-        lambda _: score(AB, text="a", piece=0),
+        lambda _: score(AB, text="a", piece_chars=0),
         ConfigError,
         "^a piece is at least 1 character; received 0$",
     ),

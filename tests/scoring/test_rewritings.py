@@ -62,7 +62,7 @@ def test_cut_of_the_text_changes_no_rewriting(text: str, piece: int) -> None:
     if marks > 6:
         return
     whole: Any = perplexity(MODEL, text=text)
-    assert score(MODEL, text=text, piece=piece).rewritings == whole.rewritings
+    assert score(MODEL, text=text, piece_chars=piece).rewritings == whole.rewritings
     for name, rewrite in REWRITINGS.items():
         unknown = int((VOCABULARY.encode(rewrite(text)) == UNKNOWN_ID).sum())
         assert whole.rewritings[name] == whole.unknown - unknown

@@ -215,14 +215,14 @@ class ClusterScorer(Stepwise):
         self.unsettled = 0
         """Characters of stretches along which rounding grew: see `rnnviz.networks.batched_scoring`."""
 
-    def scores(self, ids: Ids, *, want: bool, on_read: OnRead = ignore_read) -> Scores:
+    def scores(self, ids: Ids, *, details: bool, on_read: OnRead = ignore_read) -> Scores:
         """The Scores of `ids` (n,); calls `on_read` with every stretch."""
         text = np.concatenate([self._last, ids.astype(np.int32)])
         starts = range(1, len(text), len(text) if self._precise else STRETCH_SYMBOLS)
 
         def stretch(begin: int, before: int, memory: Memory | None) -> Any:
             symbols = text[begin - before : begin + starts.step]
-            return self._model.submit(score_stretch, symbols, before, memory, want, self._precise)
+            return self._model.submit(score_stretch, symbols, before, memory, details, self._precise)
 
         # All stretches start at once, each from a likely state; the first one begins where the last reading
         # ended, and so is exact. Results are taken in order, so that each is compared with the true end of
@@ -289,10 +289,10 @@ def score_stretch(
     ids: npt.NDArray[np.int32],
     begin: int,
     memory: Memory | None,
-    want: bool,
+    details: bool,
     precise: bool,
 ) -> ScoredStretch:
-    """Score ids[begin:], with rank and entropy if `want`; `begin` is at least 1.
+    """Score ids[begin:], with rank and entropy if `details`; `begin` is at least 1.
 
     `memory` is the state before ids[begin - 1] is read. None: a likely state is found from the symbols up to
     there, and is exact where ids begins with the text's start symbol.
@@ -305,7 +305,7 @@ def score_stretch(
         scorer.remember(int(symbols[0]), scorer.memory)
         scorer.advance(symbols[1:begin])
     first, stretch = scorer.memory, symbols[begin:]
-    scores = scorer.advance_details(stretch) if want else Scores.unranked(scorer.advance(stretch))
+    scores = scorer.advance_details(stretch) if details else Scores.unranked(scorer.advance(stretch))
     return ScoredStretch(scores, first, scorer.memory, getattr(scorer, "unsettled", 0))
 
 

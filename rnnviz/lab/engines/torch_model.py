@@ -285,7 +285,7 @@ class TorchEngine:
     def __init__(self, model: CharModel) -> None:
         self._model, self.size = model, model.config.vocabulary_size
         self.threads: Threads = TorchThreads(worth_trying(model.device.type))
-        self.alone: Threads = self.threads
+        self.row_threads: Threads = self.threads
 
     def zeros(self, rows: int) -> tuple[Floats, ...]:
         """The state before a text, `rows` times."""

@@ -55,7 +55,7 @@ def test_cancelled_job_leaves_nothing(info: ModelInfo) -> None:
         except Cancelled:
             ended += 1
             assert [path.name for path in store.shared().folder().parent.iterdir()] == [".lock"]
-            assert store.shared().get(scoring_jobs.full_key(info, LATIN)) is None
+            assert store.shared().get(scoring_jobs.record_key(info, LATIN)) is None
     assert ended == reports > 40, "while the encoding is found, what is unknown is counted, the overlap is"
 
 
@@ -97,7 +97,7 @@ def test_text_stopped_during_its_last_piece_was_read_whole(info: ModelInfo) -> N
     assert len(WORDS) < PIECE_CHARS
     scored = scoring_jobs.score_text(info, LATIN, stop, lambda share: None)
     assert scored.score.characters == len(WORDS)
-    assert (scored.stopped_at, scored.key) == (None, scoring_jobs.full_key(info, LATIN))
+    assert (scored.stopped_at, scored.key) == (None, scoring_jobs.record_key(info, LATIN))
 
 
 def test_text_stopped_before_another_piece_is_that_of_the_pieces_read(info: ModelInfo) -> None:
@@ -106,7 +106,7 @@ def test_text_stopped_before_another_piece_is_that_of_the_pieces_read(info: Mode
     stop.set()
     scored = scoring_jobs.score_text(info, text, stop, lambda share: None)
     assert scored.stopped_at == scored.score.characters == PIECE_CHARS
-    assert scored.key == scoring_jobs.full_key(info, replace(text, stopped_at=PIECE_CHARS))
+    assert scored.key == scoring_jobs.record_key(info, replace(text, stopped_at=PIECE_CHARS))
     # What was read ahead of the model counts nowhere.
     read = (WORDS * 4)[:PIECE_CHARS]
     assert scored.score.normalised == read.count("\n")

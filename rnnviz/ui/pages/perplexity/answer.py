@@ -88,9 +88,11 @@ def show(context: ModelContext, text: ReaderText, scored: TextScore, second: Sec
                     st.caption(finding_markdown(sentence))
                 if level == "caution":
                     st.warning(finding_markdown(sentence), icon=":material/history_edu:")
-            if text.first:
+            if text.original_sha256:
                 label = _("Use the text as it came")
-                st.button(label, key="restore", on_click=text_sources.undo_rewriting, args=(text.first,))
+                st.button(
+                    label, key="restore", on_click=text_sources.undo_rewriting, args=(text.original_sha256,)
+                )
             if format_of(text.name) is not None:
                 table_note = _(
                     "This table was read as plain text; this command scores its column *text* row by row:"
@@ -186,7 +188,7 @@ def _offer_rewriting(context: ModelContext, text: ReaderText, score: Score, sent
     if text.size <= MAX_AUTOMATIC_SIZE:
         other = text_sources.rewritten_text(text, name)
         work = partial(scoring_jobs.score_by_other, context.info, other)
-        result = ask(scoring_jobs.plain_key(context.info, other), other.name, work, shared=True)
+        result = ask(scoring_jobs.score_key(context.info, other), other.name, work, shared=True)
         if result.waits and result.job is not None:
             _rerun_after(result.job)
         if result.value is None or result.value.perplexity >= score.perplexity:
@@ -203,7 +205,7 @@ def _offer_rewriting(context: ModelContext, text: ReaderText, score: Score, sent
         st.caption(together([finding_markdown(sentence), gain]), width="content")
         help = _("This changes the text itself.")
         # All rewritings of a text are kept under its first checksum, so that one click takes them back.
-        args = (text.first or text.content, name)
+        args = (text.original_sha256 or text.sha256, name)
         st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.request_rewriting, args=args)
 
 
@@ -468,7 +470,7 @@ def show_calculation(context: ModelContext, scored: TextScore) -> None:
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        if scored.complete:
+        if scored.has_record:
             first_rows(scored.record, n)
     with right:
         calculation_facts(context, scored, total)

@@ -35,7 +35,7 @@ def show(scores: Sequence[Score], text: ReaderText, scored: TextScore) -> None:
     with st.container(horizontal=True):
         button(_("Results as JSON"), lambda: as_json(scores).encode(), "perplexity.json", "application/json")
         button(_("Results as CSV"), lambda: as_csv(scores).encode(), "perplexity.csv", "text/csv")
-    if scored.complete:  # else `offer_reading` has said above that the characters are missing
+    if scored.has_record:  # else `offer_reading` has said above that the characters are missing
         _characters(text, scored)
     st.caption(
         _("The same in a terminal: {command}").format(

@@ -31,7 +31,7 @@ SECOND_CHOICE = "second"  # the key of the choice of the second model
 # Bytes or characters of a text, at most, that is measured without a button: what takes long is asked for.
 MAX_AUTOMATIC_SIZE = 300_000
 ALL_REQUESTED = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
-BAR_AFTER_S = 0.5  # seconds that the page waits for results before it shows a progress bar
+COMPARISON_PATIENCE_S = 0.5  # seconds that the page waits for results before it shows a progress bar
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ComparisonRow:
         # Another model may guess another encoding: then it would read another text.
         if scored.score.certainty == "guessed":
             text = replace(text, encoding=scored.score.encoding)
-        key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
+        key, name = scoring_jobs.score_key(self.info, text), f"{self.name}: {text.name}"
         work: Callable[..., Any] = partial(scoring_jobs.score_by_other, self.info, text)
         if self.baseline:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
@@ -136,7 +136,7 @@ def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore)
     usual, rivals = comparison_rows(context, [*near, *foreign], unknown=bool(scored.score.unknown))
     state = st.session_state
     is_requested = state.get("perplexity.asked", False)
-    offered = [row for row in rivals if row.info in near or state.get(ALL_REQUESTED) == text.content]
+    offered = [row for row in rivals if row.info in near or state.get(ALL_REQUESTED) == text.sha256]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = [row.name for row in rivals]
     rest = len(rivals) - len(offered)
@@ -162,7 +162,7 @@ def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore)
     # Asked for twice: first all jobs are started, without a wait for any; then, after one wait for all, the
     # results are looked at.
     started = look(True if pressed else None if is_requested or text.size <= MAX_AUTOMATIC_SIZE else False)
-    jobs.wait([result.job.key for result in started if result.job is not None], BAR_AFTER_S)
+    jobs.wait([result.job.key for result in started if result.job is not None], COMPARISON_PATIENCE_S)
     results = look(False)
     if busy := list(dict.fromkeys(result.job.key for result in results if result.job and result.waits)):
         pending.progress_bar(jobs, busy, "against")
@@ -171,7 +171,7 @@ def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore)
     _table(scored, chosen, [row.cost(result) for row, result in zip(chosen, results, strict=True)])
     if is_requested and rest and not picked:
         label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
-        help, on = _("They know fewer of this text's characters."), {ALL_REQUESTED: text.content}
+        help, on = _("They know fewer of this text's characters."), {ALL_REQUESTED: text.sha256}
         st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
     failed = [
         (row, result.job.error)

@@ -54,7 +54,7 @@ def page(context: ModelContext) -> None:
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
             st.markdown(sentence.format(beginning=plain(beginning)))
         # A job for a text goes on while the reader looks at another one.
-        request(*(scoring_jobs.full_key(context.info, text) for text in all_texts))
+        request(*(scoring_jobs.record_key(context.info, text) for text in all_texts))
         _results(context, jobs, _score(context, jobs, chosen))
 
 
@@ -67,7 +67,7 @@ def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[ReaderText]) -> l
     # A job that "Stop here and show" has ended is still under the whole text's key. Its result is under the
     # shorter text's: from here on the page asks for that one.
     for text in chosen:
-        key = scoring_jobs.full_key(info, text)
+        key = scoring_jobs.record_key(info, text)
         job = jobs.get(key)
         if job is not None and job.state == "done" and job.result.stopped_at != text.stopped_at:
             text = replace(text, stopped_at=job.result.stopped_at)
@@ -77,13 +77,13 @@ def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[ReaderText]) -> l
 
     # All are started before the page waits, once: with a wait for each, fifty texts would take half a minute.
     started = [scoring_jobs.ask_score(info, text, text.name, Event(), patience=0) for text in texts]
-    jobs.wait([result.job.key for result in started if result.job is not None], scoring_jobs.BAR_AFTER_S)
+    jobs.wait([result.job.key for result in started if result.job is not None], scoring_jobs.SCORE_PATIENCE_S)
     return [(text, scoring_jobs.ask_score(info, text, text.name, pressed=False)) for text in texts]
 
 
 def _results(context: ModelContext, jobs: Jobs, results: Sequence[TextResult]) -> None:
     """Draw the results so far: progress, errors, the answer of one text and its section."""
-    done = [(text, result.value.called(text.name)) for text, result in results if result.value is not None]
+    done = [(text, result.value.with_name(text.name)) for text, result in results if result.value is not None]
     # A job done without a value was stopped just now; with it in `busy`, the bar reruns the page.
     waiting = [result.job for _text, result in results if result.value is None and result.job is not None]
     busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
@@ -122,19 +122,19 @@ def _section(
     chosen = SECTION.choose(_("Section"), words, label_visibility="collapsed")
     # The record may have made room for other texts. The number is kept: only sections that need every
     # character are left out.
-    if not scored.complete:
-        surprise.offer_reading(jobs, scoring_jobs.full_key(context.info, text), text.name)
+    if not scored.has_record:
+        surprise.offer_reading(jobs, scoring_jobs.record_key(context.info, text), text.name)
     if chosen == "against":
         model_comparison.show(context, jobs, text, scored)
     elif chosen == "sum":
         answer.show_calculation(context, scored)
     elif chosen == "take":
         download.show([text_score.score for _text, text_score in done], text, scored)
-    elif chosen == "compression" and scored.complete:
+    elif chosen == "compression" and scored.has_record:
         download.show_compressed(context, text, scored)
     elif chosen == "origin":
         model_comparison.pick_second(context, text, scored.score)
-        if scored.complete:
+        if scored.has_record:
             surprise.show(context, jobs, text, scored, second)
 
 

@@ -1,5 +1,6 @@
 """The page's jobs, functions that run in a thread: each calls its last argument, `progress`, which raises
-Cancelled once the reader no longer wants the result.
+Cancelled once the reader no longer wants the result. `check`, where one is passed on, reports the last share
+again, so that Cancelled can be raised.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.text_sources import ReaderText
 
 # Seconds that the page waits for short texts before it shows a progress bar.
-BAR_AFTER_S = 0.6
+SCORE_PATIENCE_S = 0.6
 # Characters between two places where a reader can stop: a second or two of work.
 PIECE_CHARS = 1 << 16
 MAX_LISTED_UNKNOWN = 500  # unknown characters listed with their counts
@@ -60,25 +61,25 @@ class TextScore:
     stopped_at: int | None
 
     @property
-    def complete(self) -> bool:
+    def has_record(self) -> bool:
         """Whether the record is still on disk; it may have made room for other results."""
         return self.folder.is_dir()
 
     @property
     def record(self) -> Record:
-        """The record, with the value of every character; only while `complete`."""
+        """The record, with the value of every character; only while `has_record`."""
         return Record(self.folder, self.score)
 
-    def called(self, name: str) -> TextScore:
+    def with_name(self, name: str) -> TextScore:
         return replace(self, score=replace(self.score, file=name))
 
 
-def full_key(info: ModelInfo, text: ReaderText) -> Key:
+def record_key(info: ModelInfo, text: ReaderText) -> Key:
     """The key of a text's `TextScore` by the model of this file."""
     return text.key("full", model_cache.digest(info))
 
 
-def plain_key(info: ModelInfo, text: ReaderText) -> Key:
+def score_key(info: ModelInfo, text: ReaderText) -> Key:
     """The key of a text's score alone by the model of this file."""
     return text.key("plain", model_cache.digest(info))
 
@@ -107,7 +108,7 @@ def _reading_options(info: ModelInfo, text: ReaderText, check: Callable[[], None
     # An n-gram model's default pieces are smaller: it needs memory for each symbol at each place.
     return {
         **text.source(check),
-        "piece": None if info.kind == "ngram" else PIECE_CHARS,
+        "piece_chars": None if info.kind == "ngram" else PIECE_CHARS,
         "max_characters": text.stopped_at,
     }
 
@@ -141,14 +142,14 @@ def score_text(info: ModelInfo, text: ReaderText, stop: Event, progress: Progres
                 unknown=tuple(unknown[:MAX_LISTED_UNKNOWN]),
                 kinds_unknown=len(unknown),
                 folder=folder,
-                key=full_key(info, text),
+                key=record_key(info, text),
                 stopped_at=text.stopped_at,
             )
     except BaseException:  # also Cancelled, after the record was written
         shutil.rmtree(folder, ignore_errors=True)
         raise
     # The comparison asks for this key: it needn't read the text again under the chosen model.
-    store.shared().put(plain_key(info, text), result.score)
+    store.shared().put(score_key(info, text), result.score)
     return result
 
 
@@ -174,8 +175,8 @@ def ask_score(
     # The queue takes the smallest text first.
     size = len(text.data or text.text or "")
     work = partial(score_text, info, text, stop or Event())
-    options = {"patience": BAR_AFTER_S, **options}
-    return ask(full_key(info, text), title, work, shared=True, stop=stop, size=size, **options)
+    options = {"patience": SCORE_PATIENCE_S, **options}
+    return ask(record_key(info, text), title, work, shared=True, stop=stop, size=size, **options)
 
 
 def score_by_other(info: ModelInfo, text: ReaderText, progress: Progress) -> Score:

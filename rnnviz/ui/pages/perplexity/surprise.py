@@ -59,10 +59,10 @@ def show(
     """Draw one text under one model or two."""
     other = None
     if second is not None and (second_score := second.result.value) is not None:
-        if second_score.complete:
+        if second_score.has_record:
             other = (second_score.record, model_cache.load(second.info, to_read=True))
         else:
-            offer_reading(jobs, scoring_jobs.full_key(second.info, text), f"{text.name}, {second.name}")
+            offer_reading(jobs, scoring_jobs.record_key(second.info, text), f"{text.name}, {second.name}")
     draw(scored.record, model_cache.load(context.info, to_read=True), other)
 
 

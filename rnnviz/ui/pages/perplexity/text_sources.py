@@ -142,31 +142,31 @@ _LAST_TEXTS = "perplexity.sources.seen"  # the checksums of each source's texts 
 class ReaderText:
     """A text to score.
 
-    content     the SHA-256 of its bytes, or of its UTF-8
-    data        a file's bytes; None for a `text`
-    encoding    the file's encoding if the reader has chosen one, else None
-    stopped_at  characters after which the reader stopped, else None
-    first       the checksum of the text that the reader has had rewritten; "" for a text as it came
+    sha256           the checksum of its bytes, or of its UTF-8
+    data             a file's bytes; None for a `text`
+    encoding         the file's encoding if the reader has chosen one, else None
+    stopped_at       characters after which the reader stopped, else None
+    original_sha256  that of the text which the reader has had rewritten; "" for a text as it came
     """
 
     name: str
-    content: str
+    sha256: str
     data: bytes | None = None
     text: str | None = None
     encoding: str | None = None
     stopped_at: int | None = None
-    first: str = ""
+    original_sha256: str = ""
 
     @property
     def identity(self) -> Hashable:
         """The values that its result depends on, apart from the model and `stopped_at`."""
-        return self.content, self.encoding, self.data is None
+        return self.sha256, self.encoding, self.data is None
 
     def key(self, kind: str, *rest: Hashable) -> Key:
         """The key of a result of this `kind` on this text; `rest` has all else that it depends on, such as a
         model's digest.
         """
-        return Key(kind, self.content, (self.identity, self.stopped_at, *rest))
+        return Key(kind, self.sha256, (self.identity, self.stopped_at, *rest))
 
     @property
     def size(self) -> int:
@@ -219,9 +219,9 @@ def choose_texts() -> tuple[list[ReaderText], list[ReaderText]]:
         "corpus": picked,
     }
     # A rewritten text is as large as its original: it goes once the reader has removed that.
-    checksums = {text.content for texts in by_source.values() for text in texts}
+    checksums = {text.sha256 for texts in by_source.values() for text in texts}
     forms: dict[Hashable, ReaderText] = st.session_state.get(_FORMS, {})
-    st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in checksums}
+    st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.original_sha256 in checksums}
     by_source = {name: [apply_choices(text) for text in texts] for name, texts in by_source.items()}
     scored = _texts_to_score(by_source)
     address_text = (
@@ -235,7 +235,7 @@ def choose_texts() -> tuple[list[ReaderText], list[ReaderText]]:
 
 def apply_choices(text: ReaderText) -> ReaderText:
     """The text with the reader's choices: rewritten, and read as far as the reader let it be."""
-    for name in st.session_state.get(_REWRITTEN, {}).get(text.content, ()):
+    for name in st.session_state.get(_REWRITTEN, {}).get(text.sha256, ()):
         text = rewritten_text(text, name)
     return replace(text, stopped_at=st.session_state.get(STOPPED, {}).get(text.identity))
 
@@ -255,25 +255,26 @@ def rewritten_text(text: ReaderText, name: str) -> ReaderText:
             "plain": _("{name}, plain dashes"),
         }[name].format(name=text.name)
         forms[key] = replace(
-            plain_text(new_name, REWRITINGS[name](original)), first=text.first or text.content
+            plain_text(new_name, REWRITINGS[name](original)),
+            original_sha256=text.original_sha256 or text.sha256,
         )
     return forms[key]
 
 
-def request_rewriting(content: str, name: str) -> None:
+def request_rewriting(sha256: str, name: str) -> None:
     """Have the text with this checksum rewritten; a pasted one in its field."""
     # A pasted text is changed where the reader sees it, and can edit it further.
-    if plain_text("", PASTED.get()).content == content:
+    if plain_text("", PASTED.get()).sha256 == sha256:
         PASTED.request(REWRITINGS[name](PASTED.get()))
         return
     rewritings: dict[str, tuple[str, ...]] = st.session_state.setdefault(_REWRITTEN, {})
-    rewritings[content] = (*rewritings.get(content, ()), name)
+    rewritings[sha256] = (*rewritings.get(sha256, ()), name)
 
 
-def undo_rewriting(content: str) -> None:
+def undo_rewriting(sha256: str) -> None:
     """Show the text with this checksum as it came."""
     # The second of two quick clicks finds no entry: both were made on a page that still had the button.
-    st.session_state[_REWRITTEN].pop(content, None)
+    st.session_state[_REWRITTEN].pop(sha256, None)
 
 
 def _unique_texts(texts: Iterable[ReaderText]) -> list[ReaderText]:
@@ -295,9 +296,9 @@ def _file_text(file: Any) -> ReaderText:
     data = file.getvalue()
     if file.file_id not in digests:
         digests[file.file_id] = hashlib.sha256(data).hexdigest()
-    content = digests[file.file_id]
-    encoding = st.session_state.get(ENCODINGS, {}).get(content)
-    return ReaderText(printable(file.name, MAX_NAME_CHARS), content, data=data, encoding=encoding)
+    sha256 = digests[file.file_id]
+    encoding = st.session_state.get(ENCODINGS, {}).get(sha256)
+    return ReaderText(printable(file.name, MAX_NAME_CHARS), sha256, data=data, encoding=encoding)
 
 
 def plain_text(name: str, text: str) -> ReaderText:
@@ -355,7 +356,7 @@ def _texts_to_score(texts: Mapping[str, Sequence[ReaderText]]) -> list[ReaderTex
     # What is new is what the reader has just brought: compared with the last run, source by source.
     state, sources = st.session_state, [name for name in texts if texts[name]]
     last_texts = state.get(_LAST_TEXTS, {})
-    state[_LAST_TEXTS] = {name: {text.content for text in texts[name]} for name in sources}
+    state[_LAST_TEXTS] = {name: {text.sha256 for text in texts[name]} for name in sources}
     fresh = tuple(name for name in sources if state[_LAST_TEXTS][name] - last_texts.get(name, set()))
     if not set(fresh) <= set(SOURCES.get()):
         # An address may name a corpus and a text: the first is scored, not both together.
@@ -401,11 +402,11 @@ def _choose_corpus() -> list[ReaderText]:
     if name is None or (infos[name].needs_download and not offer_download(infos[name])):
         return []
     try:
-        content, text = _read_corpus(name, part)
+        sha256, text = _read_corpus(name, part)
     except RnnvizError as error:
         st.error(describe(error), icon=":material/error:")
         return []
-    return [ReaderText(infos[name].title, content, text=text)]
+    return [ReaderText(infos[name].title, sha256, text=text)]
 
 
 # A resource, not data: Streamlit copies cached data at each use, and this text may have many megabytes.
@@ -509,13 +510,13 @@ def mend_encoding(text: ReaderText) -> None:
 
 def encoding_picker(text: ReaderText, *, beside: bool = False) -> None:
     # Both, as two files of one content each have a choice, and Streamlit refuses two widgets of one key.
-    key = f"encoding-{text.content[:16]}-{text.name}"
+    key = f"encoding-{text.sha256[:16]}-{text.name}"
     words = {"": _("Detect automatically")}
     for encoding in (*COMMON_ENCODINGS, *filter(None, [text.encoding])):
         words[encoding] = _("Read as {encoding}").format(encoding=COMMON_ENCODINGS.get(encoding, encoding))
 
-    def picked(content: str) -> None:  # Streamlit keeps a callback's arguments: the checksum, not the text
-        st.session_state.setdefault(ENCODINGS, {})[content] = st.session_state[key] or None
+    def picked(sha256: str) -> None:  # Streamlit keeps a callback's arguments: the checksum, not the text
+        st.session_state.setdefault(ENCODINGS, {})[sha256] = st.session_state[key] or None
 
     # ENCODINGS holds the choice; the widget only shows it, whatever it held before.
     st.session_state[key] = text.encoding or ""
@@ -525,7 +526,7 @@ def encoding_picker(text: ReaderText, *, beside: bool = False) -> None:
         key=key,
         format_func=words.__getitem__,
         on_change=picked,
-        args=(text.content,),
+        args=(text.sha256,),
         label_visibility="collapsed" if beside else "visible",
         width=300,
     )
