@@ -21,8 +21,8 @@ contamination context contributions control corpora csv curve custom dashboard d
 dev device difference dual edit effect empty engine entry error estimate event evidence example
 exclusive export external extremes fastest field figure findings finished fit fitting folder forecast form
 format formatting found frames gating guard header heat help histogram hosts http i identified info input
-inside interval interventions job jobs journal json kernels key kneser lab language length level lifespan limit
-line listener listing machine main memoryless message middleware missing mixin modelfile modules monitor ney
+inside interval interventions job jobs journal json kernels key kneser lab language length level lifespan
+limit line listener listing machine main memoryless message middleware missing mixin modelfile modules monitor ney
 ngram normaliser norms numpy open options output packed pair panel parquet part passage pattern payload
 pending perturb perturbation phrase piece poll presets primitives process product progress projection
 protocol python question questions queue ranking rate record registry removed render replay replication
