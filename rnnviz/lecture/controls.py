@@ -69,7 +69,7 @@ def apply_changes(
     chosen_values = dict(chosen_values)
     for name, control in controls.items():
         value = control.valid(changes.get(name))
-        # A value set to what it is resets no other control: browsers repeat asks.
+        # A browser may repeat an ask (lecture.py): a value set to what it is must reset no other control.
         if value is not None and value != control.resolve(chosen_values[name]):
             chosen_values |= {name: value, **dict.fromkeys(control.resets)}
     return chosen_values
@@ -78,7 +78,8 @@ def apply_changes(
 def whole(low: int, high: int) -> Valid:
     """A validator of whole numbers in low … high, given as a number or its digits."""
 
-    # The length is checked first: `int` raises ValueError for thousands of digits.
+    # The length is checked first: `int` raises ValueError for thousands of digits. No step's control is
+    # beyond 999, so five characters are enough.
     def valid(value: object) -> int | None:
         if (
             isinstance(value, str)
@@ -96,6 +97,8 @@ def number(low: float, high: float) -> Valid:
     """A validator of numbers in low … high, given as a number or a string."""
 
     def valid(value: object) -> float | None:
+        # The address has Python's `str` of a float: a sign, 17 digits, a point and an exponent of two digits
+        # make 23 characters.
         if isinstance(value, str) and len(value) < 24:
             try:
                 value = float(value)
@@ -179,6 +182,7 @@ def line_of_text(limit: int, value: Any, label: str, least: int = 1, resets: Seq
 
 def again(value: int, label: str, resets: Sequence[str] = ()) -> Control:
     """A seed, and a button that draws another."""
+    # The browser computes the next seed (`nextSeed` in board.js) by a rule that stays in 0 … 996.
     return Control(whole(0, 999), value, resets=resets, widget={"kind": "again", "label": label})
 
 

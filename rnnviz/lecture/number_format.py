@@ -52,5 +52,6 @@ def percent(share: float) -> str:
     >>> percent(0.172), percent(0.0031)
     ('17 %', '0.3 %')
     """
-    written = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.1f}"
-    return f"{written} %".replace("-", "−")
+    # From 9.95 % on, one decimal would make "10.0".
+    digits = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.1f}"
+    return f"{digits} %".replace("-", "−")

@@ -569,25 +569,30 @@ def _class_answers(
     """
     truth = [ALPHABET.index(c) for c in SENTENCES[sentence][1]]
     votes = {n: np.array(counts[key]) for n in range(at + 1) if (key := f"shannon.{sentence}.{n}") in counts}
-    of_class = {n: (letter_votes + 1 / 27) / (letter_votes.sum() + 1) for n, letter_votes in votes.items()}
-    bits = [[-math.log2(P[truth[n]]) for n, P in of_class.items()]]
+    class_probabilities = {
+        n: (letter_votes + 1 / 27) / (letter_votes.sum() + 1) for n, letter_votes in votes.items()
+    }
+    bits = [[-math.log2(P[truth[n]]) for n, P in class_probabilities.items()]]
     bits += [pays(kind, sentence)[list(votes)].tolist() for kind in PLAYERS]
-    current = np.array([of_class[at], *(probabilities(kind, sentence)[at] for kind in PLAYERS)])
-    listed = [c for c in range(27) if c == truth[at] or current[:, c].max() > 0.04]
-    first = [int(c) for c in np.argsort(-votes[at], kind="stable") if votes[at][c] > votes[at][truth[at]]]
-    moves = "".join(ALPHABET[c] for c in [*first, truth[at]]) if votes[at][truth[at]] else PASS
+    current = np.array([class_probabilities[at], *(probabilities(kind, sentence)[at] for kind in PLAYERS)])
+    # 4 % is just above 1/27, each letter's share where all are equally likely.
+    shown_letters = [c for c in range(27) if c == truth[at] or current[:, c].max() > 0.04]
+    likelier_letters = [
+        int(c) for c in np.argsort(-votes[at], kind="stable") if votes[at][c] > votes[at][truth[at]]
+    ]
+    guesses = "".join(ALPHABET[c] for c in [*likelier_letters, truth[at]]) if votes[at][truth[at]] else PASS
     with speaking(language_code):
         names = [_("the class"), *map(_, PLAYERS.values())]
         chart = matrix(
-            current[:, listed],
+            current[:, shown_letters],
             rows=names,
-            columns=[visible(ALPHABET[c]) for c in listed],
-            lit=[(i, listed.index(truth[at])) for i in range(len(names))],
+            columns=[visible(ALPHABET[c]) for c in shown_letters],
+            lit=[(i, shown_letters.index(truth[at])) for i in range(len(names))],
             scale="sequential",
             look="plain said small",
         )
         head = ["", _("this letter, bits"), _("mean of {n}").format(n=len(votes))]
-        paid = [
+        cost_rows = [
             [name, fixed(costs[-1]), fixed(sum(costs) / len(costs))]
             for name, costs in zip(names, bits, strict=True)
         ]
@@ -595,8 +600,8 @@ def _class_answers(
             "Class: each letter's share of {n} votes and one more, which all letters share. A vote names "
             "one letter, not how likely it is: where all agree, the class looks surer than it may be."
         ).format(n=int(votes[at].sum()))
-    picture = column(row(chart, table(head, paid), sizes=(3, 2)), text(note, "quiet"))
-    return {"picture": picture, "changes": {"history": history + moves}}
+    picture = column(row(chart, table(head, cost_rows), sizes=(3, 2)), text(note, "quiet"))
+    return {"picture": picture, "changes": {"history": history + guesses}}
 
 
 @step(

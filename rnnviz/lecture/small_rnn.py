@@ -56,6 +56,8 @@ def unroll(net: SmallRNN, inputs: Sequence[int], labels: Sequence[int]) -> Unrol
     for t, x in enumerate(inputs):
         states[t + 1] = np.tanh(net.W_xh[x] + states[t] @ net.W_hh + net.b_h)
     output = states[1:] @ net.W_hq + net.b_q
+    # No maximum is subtracted from so small a net's outputs: exp overflows beyond 709, and |O| is at most the
+    # sum of a column of |W_hq| and |b_q|.
     probabilities = np.exp(output) / np.exp(output).sum(axis=1, keepdims=True)
     return Unrolled(
         x=np.eye(len(net.W_xh))[list(inputs)],
@@ -71,6 +73,7 @@ def unroll(net: SmallRNN, inputs: Sequence[int], labels: Sequence[int]) -> Unrol
 
 def deltas(net: SmallRNN, forward: Unrolled) -> Doubles:
     """δ_t = ∂L/∂A_t (T, H), with the pre-activations A_t = X_t W_xh + H_{t-1} W_hh + b_h."""
+    # `adjoint` is the part of ∂L/∂H_t (H,) that comes back from the later steps; none after the last.
     delta, adjoint = np.empty_like(forward.slopes), np.zeros(len(net.b_h))
     for t in reversed(range(len(delta))):
         delta[t] = (forward.errors[t] @ net.W_hq.T + adjoint) * forward.slopes[t]

@@ -129,8 +129,8 @@ class Step:
         assert isinstance(function, ast.FunctionDef)
         first = function.body[0].lineno - 1
         lines = whole_source.splitlines()[first:]
-        ends = [i for i, line in enumerate(lines) if line.strip() == SHOW_MARK]
-        return textwrap.dedent("\n".join(lines[: ends[0]] if ends else [])).strip("\n")
+        mark_lines = [i for i, line in enumerate(lines) if line.strip() == SHOW_MARK]
+        return textwrap.dedent("\n".join(lines[: mark_lines[0]] if mark_lines else [])).strip("\n")
 
     def code(self, values: ControlValues) -> str:
         """A complete program: imports, values, the step's lines; "" where the step computes nothing."""
@@ -141,17 +141,17 @@ class Step:
         }
         compiled = self.draw_function.__code__
         local_names = {*compiled.co_varnames, *compiled.co_cellvars, *vars(builtins)}
-        outside = self.draw_function.__globals__.keys() & used - local_names
+        module_names = self.draw_function.__globals__.keys() & used - local_names
         imports = [
             _import(self.draw_function.__module__, name, self.draw_function.__globals__[name])
-            for name in outside
+            for name in module_names
         ]
-        set_here = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
+        value_lines = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
         imports.sort(key=lambda line: (" = " in line, line))  # modules first, then constants
-        return "\n".join([*imports, *([""] if imports else []), *set_here, self._source]) + "\n"
+        return "\n".join([*imports, *([""] if imports else []), *value_lines, self._source]) + "\n"
 
 
-def _import(where: str, name: str, value: Any) -> str:
+def _import(module_name: str, name: str, value: Any) -> str:
     """The line of a program that defines `name` as the module `where` does; a long constant is imported
     too.
     """
@@ -160,9 +160,11 @@ def _import(where: str, name: str, value: Any) -> str:
         if last == name:
             return f"from {package} import {name}" if package else f"import {name}"
         return f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}"
+    # What remains are functions and classes, which know their module, and constants (numbers, texts, tuples),
+    # which don't. A short constant is written out, so that the code panel shows its value.
     if not hasattr(value, "__module__"):
-        written = f"{name} = {value!r}"
-        return written if len(written) < 80 else f"from {where} import {name}"
+        assignment = f"{name} = {value!r}"
+        return assignment if len(assignment) < 80 else f"from {module_name} import {name}"
     return f"from {value.__module__} import {name}"
 
 
@@ -187,7 +189,7 @@ def step(
     """
     controls = dict(widgets)
     if isinstance(prompt, Question):
-        # More options than any question has: question.js has letters for six.
+        # 9 is beyond any question's options: question.js has letters for six, and a step's test allows four.
         controls[PICK] = Control(whole(OPEN, 9), OPEN)
 
     def register(draw_function: Callable[..., StepPicture]) -> Callable[..., StepPicture]:

@@ -128,6 +128,7 @@ def network_header(
     fixed["words"] |= page_words()
     fixed["notes"] = {info.path.stem: shown_units.followed_targets(info.card) for info in listed}
     for name, colours in fixed["themes"].items():  # the colours are the script's, the same for all networks
+        # The figure's axis depends on the vocabulary's size, so it stays with the network.
         fixed["themes"][name] = {"figure": colours["figure"]}
     return {
         "fixed": fixed,
@@ -254,6 +255,7 @@ def folder_files(infos: Sequence[checkpoint.ModelInfo], *, documentation: str = 
     index = add_contents(files, infos, list(LANGUAGES)) | {"offline": OFFLINE, "documentation": documentation}
     style = files.add("page", ".css", (font_css(files) + _style()).encode())
     script = files.add("page", ".js", page_script().encode())
+    # Without a digest in its name: this is the address that people know.
     files.contents["index.html"] = _html(
         index,
         policy=_FOLDER_POLICY,
@@ -262,6 +264,7 @@ def folder_files(infos: Sequence[checkpoint.ModelInfo], *, documentation: str = 
         # In English: a Chinese reader's page fetches its own opening, as early as the script.
         blocks={index["openings"][language()]: files.contents[index["openings"][language()]]},
     ).encode()
+    # A first visit puts these into the cache, some 8 MB; other networks follow when they are chosen.
     first = index["networks"][index["first"][language()]]
     at_once = [style, script, index["plotly"], *index["openings"].values(), first["weights"], first["data"]]
     at_once += first["fixed"].values()
@@ -280,6 +283,7 @@ def add_contents(
         raise ConfigError(
             "two networks of a page have the same name; received {names}", names=", ".join(names)
         )
+    # By name, as an address chooses one by it: the app's do too, so that a link leads from one to the other.
     networks: dict[str, Any] = {}
     openings: dict[str, str] = {}
     first = {

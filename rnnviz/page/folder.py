@@ -18,6 +18,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> dict[str, int]:
     other things in it, CheckpointError if a file can't be written.
     """
     _check_folder(folder)
+    # Only names with a digest: whatever else somebody has put there stays.
     former = (
         {path.name for path in folder.glob("*") if _DIGEST.fullmatch(path.name)} if folder.exists() else set()
     )

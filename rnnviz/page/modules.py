@@ -29,6 +29,7 @@ def bundle(entry: str) -> str:
     functions: list[str] = []
 
     def add_module(path: str) -> str:
+        # A module that is still being read has "" here: it would be needed before it has run.
         if path in results:
             if not results[path]:
                 raise ValueError(f"{path} imports itself, through others")
@@ -45,6 +46,7 @@ def bundle(entry: str) -> str:
         source = _EXPORT.sub("", source)
         if other := _OTHER_FORM.search(source):
             raise ValueError(f"{path}: a bundle can't hold {other[0]!r}")
+        # Numbered, not named: two folders have a keys.js.
         results[path] = f"module{len(functions)}"
         returned = ", ".join(exports)
         functions.append(

@@ -285,7 +285,7 @@ def test_code_panel_opens_and_copied_code_runs(lectern: Lectern) -> None:
 def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
     lectern.open(step="joined")
     desk = lectern.notes()
-    first, second = scenes()[3].stops
+    first, second = scenes()[3].main_steps
     expect(desk.locator("#title")).to_have_text(first.title)
     expect(desk.locator("#lines li")).to_have_text([first.say, str(first.ask)])
     expect(desk.locator("#next")).to_contain_text(second.title)
@@ -300,7 +300,9 @@ def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
     desk.get_by_role("button", name="Start").click()
     expect(desk.get_by_role("timer")).to_have_text(re.compile("0:0[1-9]"))
     lectern.open(step="labels", lang="zh")  # loaded again, the stage has its window still
-    expect(desk.locator("#title")).to_have_text(i18n.translations("zh").gettext(scenes()[4].stops[0].title))
+    expect(desk.locator("#title")).to_have_text(
+        i18n.translations("zh").gettext(scenes()[4].main_steps[0].title)
+    )
     assert inaccessible(desk) == []
     lost = desk.get_by_role("status")
     expect(lost).to_be_hidden()

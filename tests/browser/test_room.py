@@ -16,7 +16,7 @@ from tests.support.driving import box_of
 from tests.support.lecturing import NEXT_FRAME, Lectern
 from tests.support.serving import ROOT
 
-OPTIONS = scenes()[7].stops[2].question.options  # type: ignore[union-attr]
+OPTIONS = scenes()[7].main_steps[2].question.options  # type: ignore[union-attr]
 
 Join = Callable[[], Page]
 

@@ -16,21 +16,21 @@ GLOSSARY = PACKAGE.parent / "docs" / "words.md"
 PROGRAMMING = """
 actions activations adam adapter address allowed alt analysis answerer app arg arrays ask averages axes
 backward bars bind bookmark bootstrap bounded breakdown broadcast browser build button cache cancelled
-cause char check choice clamp classroom clear cli clock cluster coder comparison compiled component config
-contamination context contributions control corpora csv curve custom dashboard data decoded description
-dev device difference dual edit effect empty engine entry error estimate event evidence example
-exclusive export external extremes field figure findings finished fit fitting folder forecast format
-formatting found frames gating guard header heat help histogram hosts http i identified info input inside
-interval interventions job jobs journal json kernels key kneser lab language length level lifespan limit
-line listener listing machine main memoryless message middleware missing mixin modelfile modules monitor ney
-ngram normaliser norms numpy open options output packed pair panel parquet part passage pattern payload
-pending perturb perturbation phrase piece poll presets primitives process product progress projection
-protocol python question questions queue ranking rate record registry removed render replay replication
-report repr request resampled responses rnn rows runs saving scan scanning scene score scratch script
-section selected series session sessions setting settings shell sidebar sketch slopes slots small socket
-source span spectra spectrum speed split splittable spread square stepwise stopped store stream
-streamlit suggestion summary sums tape threads torch totals trial ui unknown unrolled usage warm way
-widget window word work workarounds
+cause char check choice clamp classroom clear cli clock cluster coder comparison compiled component
+config contamination context contributions control corpora csv curve custom dashboard data decoded
+description dev device difference dual edit effect empty engine entry error estimate event evidence
+example exclusive export external extremes fastest field figure findings finished fit fitting folder
+forecast form format formatting found frames gating guard header heat help histogram hosts http i
+identified info input inside interval interventions job jobs journal json kernels key kneser lab
+language length level lifespan limit line listener listing machine main memoryless message middleware
+missing mixin modelfile modules monitor ney ngram normaliser norms numpy open options output packed pair
+panel parquet part passage pattern payload pending perturb perturbation phrase piece poll presets
+primitives process product progress projection protocol python question questions queue ranking rate
+record registry removed render replay replication report repr request resampled responses rnn rows runs
+saving scan scanning scene score scratch script section selected series session sessions setting
+settings shell sidebar sketch slopes slots small socket source span spectra spectrum speed split
+splittable spread square stepwise stopped store stream streamlit suggestion summary sums tape threads
+torch totals trial ui unknown unrolled usage warm way widget window word work workarounds
 """
 
 LEFT = """

@@ -22,8 +22,9 @@ from rnnviz.ui.serving.room.room import RoomQuestion
 MAX_ADDRESS_CHARS = 500
 """Characters of a step's address, at most."""
 
-MAX_ASK_CHARS = 100_000
-"""Characters of an ask as JSON, at most; a longer one is ignored."""
+MAX_CHANGES_CHARS = 100_000
+"""Characters of an ask's changes as JSON, at most; longer changes are ignored. The connection has a limit of
+its own, MAX_ASK_CHARS, but an ask may also come by way of Streamlit."""
 
 
 class Lecture:
@@ -80,7 +81,7 @@ class Lecture:
         if isinstance(named := fields.get("go"), str) and (target := find_step(named)):
             self.number, self._at[target[0]] = target
         changes = fields.get("changes")
-        return changes if isinstance(changes, dict) and len(json.dumps(changes)) <= MAX_ASK_CHARS else {}
+        return changes if isinstance(changes, dict) and len(json.dumps(changes)) <= MAX_CHANGES_CHARS else {}
 
     def answer(
         self, ask_json: object, static: Mapping[str, Any], error_words: Callable[[Exception], str]
@@ -157,11 +158,11 @@ class Lecture:
         # Behind a scene's last step comes the next scene's first, named by "next_scene"; at the end neither.
         following = scene.main_steps[self.at + 1 : self.at + 2]
         next_scenes = scenes()[self.number : self.number + 1] if not following else ()
-        after = following or (next_scenes[0].main_steps[:1] if next_scenes else ())
+        next_steps = following or (next_scenes[0].main_steps[:1] if next_scenes else ())
         return {
             "title": _(step.title),
             "lines": [_(step.say), _(step.question.text if step.question else str(step.prompt))],
-            "next": _(after[0].title) if after else "",
+            "next": _(next_steps[0].title) if next_steps else "",
             "next_scene": _(next_scenes[0].title) if next_scenes else "",
             "appendix": [[extra.name, _(extra.title)] for extra in scene.appendix],
         }

@@ -40,6 +40,8 @@ _LECTURE, _LINK = "learn.lecture", "learn.link"
 
 def page() -> None:
     # Once a session: later the lecture writes the address, and a rerun must not read it back.
+    # Back and Forward don't move the lecture, as each step replaces its one entry in the browser's
+    # history (view.js, `address`).
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
         st.session_state[_LINK] = ViewSocket()
@@ -81,10 +83,9 @@ class SceneAnswers:
     static: dict[str, Any]
 
     def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
-        """See `Answerer.answer_ask`. Never at once: a step's picture takes longer than that.
-
-        The page answers what concerns the room, and what begins or ends the presentation: the first may open
-        a listener, the second changes Streamlit's own elements.
+        """See `Answerer.answer_ask`. None at once, as a step's picture takes longer than that; and where the
+        page must answer: what concerns the room may open a listener, and what begins or ends the presentation
+        changes Streamlit's own elements. What is no JSON object is also left to the page.
         """
         if at_once or not isinstance(ask_json, Mapping) or "room" in ask_json:
             return None
@@ -186,9 +187,9 @@ def _opened_room(fields: Mapping[str, Any]) -> OpenRoom | None:
     # The lecturer may have changed the app's language since the room was opened.
     opened.room.set_language(language())
     opened.choose_address(fields.get("address"))
-    for name, do in (("reveal", opened.room.reveal), ("again", opened.room.ask_again)):
+    for name, act in (("reveal", opened.room.reveal), ("again", opened.room.ask_again)):
         if type(number := fields.get(name)) is int:
-            do(number)
+            act(number)
     return opened
 
 
