@@ -206,8 +206,8 @@ def score(
     source = SourceText(path, text, encoding, name, model.normaliser, alphabet, context)
     totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
     totals.context_characters = _read_context(model, scorer, context)
-    piece_chars = piece_chars or getattr(scorer, "piece", PIECE_CHARS)
-    texts = source.pieces(piece_chars, max_characters, must_stop)
+    length: int = piece_chars or getattr(scorer, "piece", PIECE_CHARS)
+    texts = source.pieces(length, max_characters, must_stop)
     for piece in _pieces(model, scorer, source, totals, texts, report, details=on_piece is not None):
         if on_piece is not None:
             on_piece(piece)
