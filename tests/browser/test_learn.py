@@ -287,7 +287,7 @@ def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
     desk = lectern.notes()
     first, second = scenes()[3].main_steps
     expect(desk.locator("#title")).to_have_text(first.title)
-    expect(desk.locator("#lines li")).to_have_text([first.say, str(first.ask)])
+    expect(desk.locator("#lines li")).to_have_text([first.say, str(first.prompt)])
     expect(desk.locator("#next")).to_contain_text(second.title)
     expect(desk.locator("#where")).to_contain_text("4 One product · 1/2")
     desk.keyboard.press("Space")

@@ -14,6 +14,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.page import build, folder
 from tests.browser.conftest import Live
 from tests.support.browser import SETTLED, inaccessible
+from tests.support.driving import until
 
 OPENING_NETWORK = "tiny-gru"
 
@@ -165,6 +166,32 @@ def test_page_opens_offline_after_first_visit(browser: Browser, port: int, site:
     live = Live(page, f"http://127.0.0.1:{port}/some/path/?text=The+Time")
     live.write("The Tide")
     context.close()
+
+
+KEPT = """() => caches.open("rnnviz-page").then((cache) => cache.keys())
+    .then((requests) => requests.map(({ url }) => new URL(url).pathname.split("/").pop()))"""
+
+
+def test_new_build_replaces_old_files_in_cache(
+    browser: Browser, port: int, site: Path, models_folder: Path
+) -> None:
+    target = site / "two" / "builds"
+    both = [checkpoint.read_info(models_folder / f"tiny-{cell}.safetensors") for cell in ("gru", "lstm")]
+    folder.write(target, build.folder_files(both))
+    page = browser.new_context(locale="en-US", reduced_motion="reduce").new_page()
+    page.goto(f"http://127.0.0.1:{port}/two/builds/")
+    page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+    view = Live(page, f"http://127.0.0.1:{port}/two/builds/?text=The+Time&model=tiny-lstm")
+    former = {path.name for path in target.iterdir()}
+    until(view.root, KEPT, lambda names: any(name.startswith("tiny-lstm") for name in names))
+    folder.write(target, build.folder_files(both[:1]))
+    current = {path.name for path in target.iterdir()}
+    page.goto(f"http://127.0.0.1:{port}/two/builds/")  # the new index, whatever the cache has
+    expect(view.root).to_have_attribute("data-painted", re.compile(r"\d"))
+    expect(page).to_have_title(re.compile("tiny-gru|GRU"))
+    until(view.root, KEPT, lambda names: not any(name.startswith("tiny-lstm") for name in names))
+    assert set(page.evaluate(KEPT)) - {""} <= current != former
+    page.context.close()
 
 
 def test_missing_network_is_said_and_shown_one_stays(browser: Browser, port: int) -> None:
