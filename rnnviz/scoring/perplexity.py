@@ -206,7 +206,7 @@ def score(
     source = SourceText(path, text, encoding, name, model.normaliser, alphabet, context)
     totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
     totals.context_characters = _read_context(model, scorer, context)
-    length: int = piece_chars or getattr(scorer, "piece", PIECE_CHARS)
+    length: int = getattr(scorer, "piece", PIECE_CHARS) if piece_chars is None else piece_chars
     texts = source.pieces(length, max_characters, must_stop)
     for piece in _pieces(model, scorer, source, totals, texts, report, details=on_piece is not None):
         if on_piece is not None:
