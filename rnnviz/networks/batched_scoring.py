@@ -242,13 +242,13 @@ class CharScorer(Stepwise):
         """Characters best handed over at a time."""
 
     @property
-    def memory(self) -> State:
-        """The current state, (L, 1, H) each; for `remember`."""
+    def state(self) -> State:
+        """The current state, (L, 1, H) each; for `resume_from`."""
         return self._state
 
-    def remember(self, last: int, memory: State) -> None:
-        """Go on from the state `memory`; `last` is the symbol that is read next."""
-        self._last, self._state = last, memory
+    def resume_from(self, last: int, state: State) -> None:
+        """Go on from `state`; `last` is the symbol that is read next."""
+        self._last, self._state = last, state
 
     def advance_predictions(self, ids: Ids) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read.

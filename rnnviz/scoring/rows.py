@@ -27,7 +27,7 @@ from rnnviz.scoring.interval import PerplexityInterval
 from rnnviz.scoring.language_model import LanguageModel, advance_in_pieces, scorer_of
 from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Totals, WordCount, perplexity_from_sum
-from rnnviz.text.characters import Normaliser, after, normalise
+from rnnviz.text.characters import Normaliser, normalise, without_shared_line_end
 from rnnviz.text.decoding import Source, warn_of_guess
 from rnnviz.text.row_files import Fault, RowFile, Rows, open_rows
 from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
@@ -226,7 +226,7 @@ class _RowScoring:
             self._damage = error
 
     def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
-        row_texts = list(map(after, rows.contexts, rows.texts))
+        row_texts = list(map(without_shared_line_end, rows.contexts, rows.texts))
         # A line end counts once as changed: CR+LF has been made CR, which the normaliser counts.
         texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in row_texts]
         contexts = [normalise(text, self._model.normaliser) for text in rows.contexts]

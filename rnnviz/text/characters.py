@@ -99,10 +99,10 @@ def normalise(text: str, name: str = "newlines") -> str:
     return Normaliser(name).read(check_text(text).replace("\r\n", "\r"))
 
 
-def after(context: str, text: str) -> str:
+def without_shared_line_end(context: str, text: str) -> str:
     """A text that follows another, without a LF that belongs to the other one's last line end.
 
-    >>> after("one\\r", "\\ntwo"), after("one", "\\ntwo")
+    >>> without_shared_line_end("one\\r", "\\ntwo"), without_shared_line_end("one", "\\ntwo")
     ('two', '\\ntwo')
     """
     return text.removeprefix("\n") if context.endswith("\r") else text

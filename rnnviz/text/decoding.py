@@ -27,7 +27,7 @@ import filetype
 
 from rnnviz.checks import check_path, check_text
 from rnnviz.errors import ConfigError, DecodingError, TextError
-from rnnviz.text.characters import NORMALISERS, Normaliser, after
+from rnnviz.text.characters import NORMALISERS, Normaliser, without_shared_line_end
 from rnnviz.text.files import packing, unpacked
 from rnnviz.text.guessing import SAMPLE_BYTES, guesses
 from rnnviz.text.vocabulary import code_points
@@ -193,7 +193,7 @@ def open_text(
     with opened_source(source, name) as file:
         size = size_of(file, name)
         head = _read(file, 512, name)
-        mark = marked(head)
+        mark = encoding_of_mark(head)
         if declared is not None:
             # The names "utf-16" and "utf-32" leave the byte order to the mark.
             if mark is not None and declared in ("utf-16", "utf-32") and mark.startswith(declared):
@@ -206,7 +206,7 @@ def open_text(
     return TextStream(source, name, size, *encoding_found, chunk)
 
 
-def marked(head: bytes) -> str | None:
+def encoding_of_mark(head: bytes) -> str | None:
     """The encoding whose byte order mark a file begins with."""
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
@@ -240,7 +240,7 @@ def _find(
     refuse_binary(head, name)
     # NUL first: a text without one is no UTF-16 or UTF-32, but for a text without ASCII.
     nul = _first_nul(file, name)
-    bad = None if nul is not None else _not_in("utf-8", file, name)
+    bad = None if nul is not None else _decoding_error("utf-8", file, name)
     if nul is None and bad is None:
         return "utf-8", "verified"
     where = bad.values if bad is not None else {"name": name, "position": nul, "byte": 0}
@@ -251,8 +251,10 @@ def _find(
             raise bad
     # UTF-16 has other line ends: what may be in it is taken as it stands.
     whole = nul is not None or size <= SAMPLE_BYTES
-    sample = _stretch(file, name, position, size) if whole else _lines_beyond_ascii(file, name, position)
-    for rank, candidate in enumerate(guesses(sample, model_characters)):
+    sample = (
+        _sample_around(file, name, position, size) if whole else _lines_beyond_ascii(file, name, position)
+    )
+    for n, candidate in enumerate(guesses(sample, model_characters)):
         if nul is not None and not candidate.startswith(("utf-16", "utf-32")):
             break
         if candidate == "utf-8":
@@ -264,10 +266,10 @@ def _find(
                 **where,
             )
         # The sample decides which encoding is likeliest; only the whole file shows that it is possible.
-        wrong = _not_in(candidate, file, name)
+        wrong = _decoding_error(candidate, file, name)
         if wrong is None:
             return candidate, "guessed"
-        if rank == 0 and _cut_off(wrong):
+        if n == 0 and _cut_off(wrong):
             raise wrong
     if nul is None:
         raise DecodingError(
@@ -303,7 +305,7 @@ def _first_nul(file: BinaryIO, name: str) -> int | None:
     return None
 
 
-def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
+def _decoding_error(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
     """The error of decoding the whole file; None if all of it is in the encoding."""
     file.seek(0)
     try:
@@ -314,7 +316,7 @@ def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
     return None
 
 
-def _stretch(file: BinaryIO, name: str, position: int, size: int) -> bytes:
+def _sample_around(file: BinaryIO, name: str, position: int, size: int) -> bytes:
     """All of a short file, else a stretch around a byte that begins where a character of four bytes may."""
     start = 0 if size <= SAMPLE_BYTES else max(position - SAMPLE_BYTES // 2, 0) // 4 * 4
     file.seek(start)
@@ -345,7 +347,8 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
     """
     # An incremental decoder keeps the bytes of a character that a chunk cuts.
     decoder = codecs.getincrementaldecoder(encoding)(errors)
-    marked, size, data = encoding.startswith("utf"), 0, b"begin"
+    # Any bytes but b"": the loop also decodes the b"" at the end, which finds a character that was cut off.
+    first_text, size, data = encoding.startswith("utf"), 0, b"begin"
     while data:
         data = _read(file, chunk, name)
         size += len(data)
@@ -377,8 +380,8 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
                 encoding=encoding,
                 reason=error,
             ) from None
-        if marked and text:
-            marked, text = False, text.removeprefix("\ufeff")
+        if first_text and text:
+            first_text, text = False, text.removeprefix("\ufeff")
         yield text
 
 
@@ -611,7 +614,7 @@ class SourceText:
     def _equal_pieces(self, length: int) -> Iterator[str]:
         buffer, waiting, context = "", "", self._context  # a CR at the end of a chunk waits for the next one
         for chunk in self._chunks():
-            rest, context = after(context, chunk), ""
+            rest, context = without_shared_line_end(context, chunk), ""
             self.bytes += len(chunk) - len(rest)
             rest = waiting + rest
             # CR and LF count as one character; whether a CR has its LF shows in the next chunk.

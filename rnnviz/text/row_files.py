@@ -25,8 +25,8 @@ from rnnviz.text.decoding import (
     Source,
     canonical,
     decoded,
+    encoding_of_mark,
     from_pipe,
-    marked,
     open_text,
     opened_source,
     size_of,
@@ -301,7 +301,7 @@ class _Lines(RowFile):
         with opened_source(self.source, self.name) as file:
             head = unpacked(file, self.name).read(4)
         # PowerShell writes UTF-16, with a mark; a JSON object begins with { in any encoding.
-        encoding_found = marked(head) or {b"{\0": "utf-16-le", b"\0{": "utf-16-be"}.get(head[:2])
+        encoding_found = encoding_of_mark(head) or {b"{\0": "utf-16-le", b"\0{": "utf-16-be"}.get(head[:2])
         if encoding is None and encoding_found is not None:
             self.encoding, self.certainty = encoding_found, "declared"
 

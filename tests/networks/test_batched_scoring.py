@@ -142,9 +142,9 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
 def test_scorer_goes_on_from_a_remembered_state(cell: str) -> None:
     ids, first, second = symbols(200), tiny(cell).scorer(), tiny(cell).scorer()
     first.advance(ids[:120])
-    memory = first.memory
+    memory = first.state
     expected = first.advance(ids[120:])  # what was kept is a copy
-    second.remember(int(ids[119]), memory)
+    second.resume_from(int(ids[119]), memory)
     np.testing.assert_allclose(second.advance(ids[120:]), expected, rtol=0, atol=1e-6)
 
 

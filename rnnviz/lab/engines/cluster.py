@@ -300,13 +300,13 @@ def score_stretch(
     model, symbols = _model(file, device), ids.astype(np.int64)
     scorer = model.precise_scorer() if precise else model.scorer()
     if memory is not None:
-        scorer.remember(int(symbols[begin - 1]), memory)
+        scorer.resume_from(int(symbols[begin - 1]), memory)
     elif begin > 1:
-        scorer.remember(int(symbols[0]), scorer.memory)
+        scorer.resume_from(int(symbols[0]), scorer.state)
         scorer.advance(symbols[1:begin])
-    first, stretch = scorer.memory, symbols[begin:]
+    first, stretch = scorer.state, symbols[begin:]
     scores = scorer.advance_details(stretch) if details else Scores.unranked(scorer.advance(stretch))
-    return ScoredStretch(scores, first, scorer.memory, getattr(scorer, "unsettled", 0))
+    return ScoredStretch(scores, first, scorer.state, getattr(scorer, "unsettled", 0))
 
 
 def alike(state: Sequence[Array], expected: Sequence[Array]) -> bool:

@@ -62,7 +62,7 @@ def forget() -> None:
     # Jobs first: one that still runs would put a result into the store that has just been emptied.
     for jobs in [value for value in map(state.get, list(state)) if isinstance(value, Jobs)]:
         jobs.retain([])
-        jobs.stopped(STOP_WAIT_S)
+        jobs.wait_until_idle(STOP_WAIT_S)
     for value in map(state.get, list(state)):
         # A file that is open stays readable after its removal; Windows doesn't even remove it.
         if callable(close := getattr(value, "close", None)):

@@ -120,7 +120,7 @@ def progress_words(job: Job, waiting: int) -> str:
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(share.perplexity)))
     if not parts:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
-    if (jobs_ahead := job.owner.slots.jobs_ahead(job)) is not None:
+    if (jobs_ahead := job.page_jobs.slots.jobs_ahead(job)) is not None:
         parts.append(queue_position(jobs_ahead))
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))
@@ -171,9 +171,9 @@ class Pending(Generic[R]):
             st.error(describe(job.error), icon=":material/error:")
         elif job.state == "cancelled":
             message = _("**{name}**: cancelled.").format(name=plain(job.title))
-            offer(job.owner, job.key, message, _("Start again"), f"again-{name}")
+            offer(job.page_jobs, job.key, message, _("Start again"), f"again-{name}")
         else:
-            progress_bar(job.owner, [job.key], name)
+            progress_bar(job.page_jobs, [job.key], name)
         return None
 
 
@@ -209,9 +209,11 @@ def ask(
     if value is None and pressed is not False:
         # Only a press begins a failed or cancelled job again; else each run of the page would.
         evicted = shared and last_job is not None and last_job.state == "done"
-        again: Collection[State] = END_STATES if pressed else ("left", "done") if evicted else ("left",)
+        restart_states: Collection[State] = (
+            END_STATES if pressed else ("reader_gone", "done") if evicted else ("reader_gone",)
+        )
         job_work = partial(_store_result, key, work) if shared else work
-        jobs.ask(key, title, job_work, again=again, kind=kind, stop=stop, size=size)
+        jobs.ask(key, title, job_work, restart_states=restart_states, kind=kind, stop=stop, size=size)
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":
@@ -258,7 +260,7 @@ def working(page: str, name: str = "") -> Iterator[None]:
     At the end, jobs that the last run asked for and this one doesn't are dropped. A run that is cut off drops
     none: the missing asks may have come later in it.
     """
-    outer_context, state = _page_context.get(), f"{_REQUESTED}.{page}"
+    outer_context, requested_key = _page_context.get(), f"{_REQUESTED}.{page}"
     # A run of the page collects all keys anew. A fragment runs without the page: it replaces its own keys and
     # keeps those of the other parts, whose jobs it must not drop.
     requested = (
@@ -266,14 +268,14 @@ def working(page: str, name: str = "") -> Iterator[None]:
         if outer_context
         else {}
         if name == ""
-        else dict(st.session_state.get(state, {}))
+        else dict(st.session_state.get(requested_key, {}))
     )
     requested[name] = set()
     token = _page_context.set(_PageContext(page, name, requested))
     try:
         yield
         if outer_context is None:
-            st.session_state[state] = requested
+            st.session_state[requested_key] = requested
             _jobs().retain(set[Hashable]().union(*requested.values()))
     finally:
         _page_context.reset(token)

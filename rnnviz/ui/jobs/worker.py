@@ -30,11 +30,11 @@ from rnnviz.ui.jobs import store
 log = logging.getLogger("rnnviz")
 
 Kind = Literal["work", "trial", "download", "glance"]
-State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
+State = Literal["waiting", "running", "done", "failed", "cancelled", "reader_gone"]
 # A page asks for its jobs at every run, so a failed or cancelled one must not begin again by itself. A job
 # that stopped because its reader was away does: the page asks again only once the reader is back.
-END_STATES: tuple[State, ...] = ("done", "failed", "cancelled", "left")
-RESTARTED_STATES: tuple[State, ...] = ("left",)
+END_STATES: tuple[State, ...] = ("done", "failed", "cancelled", "reader_gone")
+RESTARTED_STATES: tuple[State, ...] = ("reader_gone",)
 QUEUED_KINDS = ("work", "trial")  # kinds that wait for one of `Slots`
 # Seconds until an absent browser's jobs stop: a network may falter.
 ABSENCE_GRACE_S = 5.0
@@ -53,14 +53,14 @@ class Job:
     work   returns the result, and calls its argument with the share done, which raises Cancelled once the job
            is unwanted. An ended job drops `work`, and so the file that it refers to.
     stop   an event that ends the job early, with its result so far; None: it can't
-    state  "left": stopped because the reader was away
+    state  "reader_gone": stopped because the reader was away
     began  when it got a thread, by time.monotonic(); 0.0 before
     """
 
     key: Hashable
     title: str
     work: Work | None = field(repr=False)
-    owner: Jobs = field(repr=False)
+    page_jobs: Jobs = field(repr=False)
     kind: Kind = "work"
     stop: threading.Event | None = None
     size: int = 0
@@ -81,8 +81,8 @@ class Job:
 
     def is_over(self) -> bool:
         """Whether the job has ended. Ends it first if its reader has left."""
-        if not self.owner.alive():
-            self.end("left")
+        if not self.page_jobs.alive():
+            self.end("reader_gone")
         return self.state in END_STATES
 
 
@@ -112,7 +112,7 @@ class Slots:
         """Queue a job; it begins once there is a place and its page has no other at work."""
         with self.changed:
             self._jobs.append(job)
-            self.begin()
+            self.begin_next_jobs()
 
     def at_work(self) -> list[Job]:
         """The jobs with a thread; a cancelled one has it until its next report."""
@@ -121,14 +121,14 @@ class Slots:
     def jobs_ahead(self, job: Job) -> int | None:
         """The number of jobs before this one in the queue; None if it isn't in it."""
         with self.changed:
-            order = self._queue()
+            order = self._prune_queue()
             return order.index(job) if job in order else None
 
     def _in_slots(self) -> list[Job]:
         return [job for job in self.at_work() if job.kind in QUEUED_KINDS]
 
-    def _queue(self) -> list[Job]:
-        """The next job of each page without one at work, in the order of their turns."""
+    def _prune_queue(self) -> list[Job]:
+        """Remove waiting jobs that have ended; return the next job of each page without one at work."""
         for job in self._jobs[:]:
             if not job.began and job.is_over():
                 self._jobs.remove(job)
@@ -137,16 +137,16 @@ class Slots:
         # size keep the order in which they were asked for.
         next_ones: dict[Jobs, Job] = {}
         for job in (*self.at_work(), *sorted(self._jobs, key=lambda job: job.size)):
-            next_ones.setdefault(job.owner, job)
+            next_ones.setdefault(job.page_jobs, job)
         return [job for job in next_ones.values() if not job.began]
 
     def _next(self) -> Job | None:
         kinds = [job.kind for job in self._in_slots()]
         busy = QUEUED_KINDS if len(kinds) >= self.count else set(kinds) & set(self._exclusive)
         # A job that must wait for its kind is passed over, so that a download behind it begins at once.
-        return next((job for job in self._queue() if job.kind not in busy), None)
+        return next((job for job in self._prune_queue() if job.kind not in busy), None)
 
-    def begin(self) -> None:
+    def begin_next_jobs(self) -> None:
         """Begin every job that has a place, and notify the waiting threads. The caller holds the lock."""
         while (job := self._next()) is not None:
             # Before the thread starts: `_next` counts the job as at work by `began`.
@@ -183,7 +183,7 @@ class Slots:
             with self.changed:
                 self._jobs.remove(job)
                 self._on_change(len(self._in_slots()))
-                self.begin()
+                self.begin_next_jobs()
 
 
 @cache
@@ -219,15 +219,17 @@ class Jobs:
         title: str,
         work: Work,
         *,
-        again: Collection[State] = RESTARTED_STATES,
+        restart_states: Collection[State] = RESTARTED_STATES,
         kind: Kind = "work",
         stop: threading.Event | None = None,
         size: int = 0,
     ) -> Job:
-        """The job of this key. A new one is queued if there is none, or if it ended in a state of `again`."""
+        """The job of this key. A new one is queued if there is none, or if it ended in one of
+        `restart_states`.
+        """
         with self._changed:
             job = self._jobs.get(key)
-            if job is None or job.state in again:
+            if job is None or job.state in restart_states:
                 job = self._jobs[key] = Job(key, title, work, self, kind, stop, size)
                 for old in [k for k, j in self._jobs.items() if j.state in END_STATES][:-MAX_ENDED_JOBS]:
                     del self._jobs[old]
@@ -245,7 +247,7 @@ class Jobs:
         with self._changed:
             for job in self.busy(keys):
                 job.end("cancelled")
-            self.slots.begin()  # a cancelled job may have blocked its page's next one
+            self.slots.begin_next_jobs()  # a cancelled job may have blocked its page's next one
 
     def forget(self, keys: Iterable[Hashable]) -> None:
         """Cancel these jobs and remove them, with their results."""
@@ -266,11 +268,13 @@ class Jobs:
         with self._changed:
             return self._changed.wait_for(lambda: not self.busy(keys), timeout)
 
-    def stopped(self, timeout: float) -> bool:
+    def wait_until_idle(self, timeout: float) -> bool:
         """Wait until no thread works on these jobs, at most `timeout` seconds; returns whether none does."""
         with self._changed:
             at_work = self.slots.at_work
-            return self._changed.wait_for(lambda: all(job.owner is not self for job in at_work()), timeout)
+            return self._changed.wait_for(
+                lambda: all(job.page_jobs is not self for job in at_work()), timeout
+            )
 
 
 def _run_work(job: Job) -> Any:

@@ -285,9 +285,9 @@ def scorer(by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor]
     log_probs, after = [], []
     for b, text in enumerate(ids.numpy()):
         reader = CharScorer(engine, case.shape.V, wide=False)
-        reader.remember(int(text[0]), tuple(part[:, b : b + 1].numpy().astype(dtype) for part in state))
+        reader.resume_from(int(text[0]), tuple(part[:, b : b + 1].numpy().astype(dtype) for part in state))
         log_probs.append(reader.advance_predictions(np.append(text[1:], 0)).astype(dtype))
-        after.append(reader.memory)
+        after.append(reader.state)
     last = [torch.as_tensor(np.concatenate(parts, axis=1)) for parts in zip(*after, strict=True)]
     return {"log_probs": np.stack(log_probs, axis=1)}, last
 

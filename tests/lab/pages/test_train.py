@@ -161,7 +161,7 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
     jobs = app.run().session_state["train.jobs"]
     assert jobs.busy(), "it goes on while the page is drawn again"
     online.set()
-    assert jobs.stopped(20)
+    assert jobs.wait_until_idle(20)
     app.run()
     assert "can't be reached" in app.error[0].value.replace("\\", "")
 

@@ -21,7 +21,7 @@ def test_jobs_are_done_in_order_and_leave_no_thread() -> None:
         jobs.ask(n, str(n), job_of(n, done))
     assert jobs.wait(range(5), SOON)
     assert done == [0, 1, 2, 3, 4]
-    assert jobs.stopped(SOON)
+    assert jobs.wait_until_idle(SOON)
     job = jobs.get(3)
     assert (job.state, job.result) == ("done", 3)
 
@@ -35,9 +35,9 @@ def test_second_ask_returns_the_first_job_at_work_and_done() -> None:
     finished = jobs.ask("b", "b", job_of("once", done))
     assert jobs.wait(["b"], SOON)
     assert jobs.ask("b", "b", job_of("twice", done)) is finished
-    assert jobs.stopped(SOON)
+    assert jobs.wait_until_idle(SOON)
     assert (finished.state, done) == ("done", ["once"])
-    again = jobs.ask("b", "b", job_of("twice", done), again=("done",))
+    again = jobs.ask("b", "b", job_of("twice", done), restart_states=("done",))
     assert jobs.wait(["b"], SOON)
     assert (again.result, done) == ("twice", ["once", "twice"])
 
@@ -60,11 +60,11 @@ def test_job_cancelled_while_it_waits_never_starts_and_drops_its_work() -> None:
     assert gated.started.wait(SOON)
     waiting = jobs.ask("b", "b", job_of("b", done))
     jobs.cancel(["a", "b"])
-    assert jobs.stopped(SOON)
+    assert jobs.wait_until_idle(SOON)
     assert (waiting.work, done) == (None, [])
     # A rerun of the page does not start it again.
     assert jobs.ask("b", "b", job_of("b", done)).state == "cancelled"
-    again = jobs.ask("b", "b", job_of("b", done), again=END_STATES)
+    again = jobs.ask("b", "b", job_of("b", done), restart_states=END_STATES)
     assert jobs.wait(["b"], SOON)
     assert (again.state, again.work, done) == ("done", None, ["b"])
 
@@ -78,8 +78,8 @@ def test_jobs_end_once_the_reader_has_left() -> None:
     assert gated.started.wait(SOON)
     present.clear()
     assert gated.closed.wait(SOON)
-    assert jobs.stopped(SOON)
-    assert (job.state, waiting.state, done) == ("left", "left", [])
+    assert jobs.wait_until_idle(SOON)
+    assert (job.state, waiting.state, done) == ("reader_gone", "reader_gone", [])
     present.set()  # back again: the page asks anew
     jobs.ask("b", "b", job_of(1, done))
     assert jobs.wait(["b"], SOON)

@@ -61,7 +61,7 @@ def test_slots_bound_jobs_at_work_and_waiting_jobs_know_their_place() -> None:
     until(lambda: slots.jobs_ahead(jobs[4]) == 1)
     assert jobs[3].seconds == 0.0  # waiting takes no time
     gate.set()
-    assert all(job.owner.wait([job.key], SOON) for job in jobs)
+    assert all(job.page_jobs.wait([job.key], SOON) for job in jobs)
     assert log == [f"job {n}" for n in range(5)]
     until(lambda: counts[-1] == 0)
     assert max(counts) == 2
@@ -77,7 +77,7 @@ def test_download_behind_a_cancelled_job_begins_without_a_slot() -> None:
     jobs.cancel(["waits"])
     assert download.started.wait(SOON)
     gate.set()
-    assert jobs.stopped(SOON)
+    assert jobs.wait_until_idle(SOON)
 
 
 @pytest.mark.parametrize("end", [ValueError("it fails"), SystemExit("a library panics"), None])
@@ -120,7 +120,7 @@ def test_cancelled_waiter_frees_its_queue_slot(end: str) -> None:
     else:
         getattr(fickle, end)(["unwanted"])
     assert slots.jobs_ahead(last) == 0
-    assert unwanted.state == ("left" if end == "leave" else "cancelled")
+    assert unwanted.state == ("reader_gone" if end == "leave" else "cancelled")
     gate.set()
     assert patient.wait(["last"], SOON)
     assert log == ["first", "last"]
@@ -143,7 +143,7 @@ def test_trials_run_one_at_a_time_and_downloads_need_no_slot() -> None:
         assert name in ("trial 2", "work 3") or work.started.wait(SOON)
     assert log == ["trial 1", "work 1", "work 2", "download"]
     gate.set()
-    assert all(job.owner.wait([job.key], SOON) for job in jobs)
+    assert all(job.page_jobs.wait([job.key], SOON) for job in jobs)
 
 
 def test_page_says_how_many_jobs_come_first(open_app: Open) -> None:
@@ -175,7 +175,7 @@ def grown_mb(job: Work) -> float:
     before = process.memory_info().rss
     jobs.ask("job", "job", job)
     assert jobs.wait(["job"], 60)
-    assert jobs.stopped(SOON)
+    assert jobs.wait_until_idle(SOON)
     return (process.memory_info().rss - before) / 1e6
 
 

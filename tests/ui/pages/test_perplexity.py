@@ -358,7 +358,7 @@ def test_cancelled_text_can_be_scored_again_and_a_removed_one_ends(open_app: Ope
     assert [job.title for job in jobs.busy()] == ["long.txt"]
     app.file_uploader[0].set_value([]).run()
     assert not jobs.busy()
-    assert jobs.stopped(2)
+    assert jobs.wait_until_idle(2)
 
 
 @pytest.mark.slow
