@@ -124,7 +124,7 @@ def rough_size(count: int) -> str:
 def _waiting(job: Job) -> str:
     if job.state in END_STATES:
         st.rerun()  # the speed is known
-    before = job.owner.slots.jobs_ahead(job)
+    before = job.page_jobs.slots.jobs_ahead(job)
     if before is None:
         return _("measuring its speed …")
     return _("its speed will be measured: {place}").format(place=pending.queue_position(before))
