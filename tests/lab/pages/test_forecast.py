@@ -63,7 +63,7 @@ def test_sessions_that_choose_the_same_recipe_share_one_trial(monkeypatch: pytes
     recipe, text = small_recipe()
     jobs = [forecast.make_forecast(text, recipe, measure=True).job for _session in range(3)]
     all_asked.set()
-    assert all(job is not None and job.owner.wait([job.key], 60) for job in jobs)
+    assert all(job is not None and job.page_jobs.wait([job.key], 60) for job in jobs)
     assert len(trials) == 1
     assert {job.result for job in jobs if job is not None} == {
         forecast.make_forecast(text, recipe, measure=True).speed
