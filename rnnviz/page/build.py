@@ -34,7 +34,7 @@ from rnnviz.networks.config import Activation, span
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
-from rnnviz.page.initial_data import first_heat_map, fixed_part, opening_text, shared_colours
+from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, opening_text, shared_colours
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, bundle, plotly_folder
 from rnnviz.page.payload import pack, unpack
@@ -54,9 +54,6 @@ MAX_TABLE_BYTES = 2 << 20
 
 # The network's own predictions: a page has no setting of the app's that could say otherwise.
 START_TEMPERATURE = 1.0
-
-FIRST_NETWORKS = {"en": "holmes-lstm", "zh": "chinese-gru"}
-"""The network with which a page begins, by language, if it has that network."""
 
 # `default-src 'none'` covers connections: what is typed into a page can't leave it. Styles are inline, as
 # Plotly sets them on elements. WebAssembly needs a word of its own, which allows no other evaluation.
@@ -118,10 +115,10 @@ def check_network(info: checkpoint.ModelInfo) -> NumpyModel:
 def network_header(
     model: NumpyModel, ngram_model: NgramModel | None, listed: Sequence[checkpoint.ModelInfo] = ()
 ) -> dict[str, Any]:
-    """What the page's engine knows of a network besides arrays, in the session's language (types.d.ts: Made).
+    """A network's part of the page besides arrays, in the session's language (PageModel in types.d.ts).
 
     ngram_model  the n-gram model beside it, if its tables fit: see `table_arrays`
-    listed     the networks of the page
+    listed       the networks of the page
     """
     fixed, digest = fixed_part(model, ngram_model, START_TEMPERATURE, listed)
     fixed["advises"] = False  # no server searches for a network that reads a text better
@@ -287,8 +284,7 @@ def add_contents(
     networks: dict[str, Any] = {}
     openings: dict[str, str] = {}
     first = {
-        spoken: FIRST_NETWORKS[spoken] if FIRST_NETWORKS[spoken] in names else names[0]
-        for spoken in languages
+        spoken: FIRST_MODELS[spoken] if FIRST_MODELS[spoken] in names else names[0] for spoken in languages
     }
     for info in infos:
         model = check_network(info)

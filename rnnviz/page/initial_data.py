@@ -125,6 +125,8 @@ def shared_colours() -> dict[str, dict[str, Any]]:
 
 
 ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-gru", "chinese-gru"
+FIRST_MODELS = {"en": ENGLISH_MODEL, "zh": CHINESE_MODEL}
+"""The model with which the app and the page begin, by language, if they have it."""
 
 
 @dataclass(frozen=True)

@@ -142,9 +142,7 @@ class Page {
     try {
       this.ownFiles.set(name, readNetwork(new Uint8Array(await file.arrayBuffer())));
     } catch (error) {
-      if (!(error instanceof FileError)) return this.fail(error);
-      const reason = this.phrase(error.reason, error.values);
-      return this.showAlert(this.phrase("file.refused", { file: file.name, reason }));
+      return this.showAlert(this.explain(error, file.name));
     }
     if (name === this.name) this.name = OWN; // another file of the same name
     this.choose(name);
@@ -189,15 +187,21 @@ class Page {
     this.wait();
     const own = this.ownFiles.get(name);
     const { weights, data, fixed } = this.index.networks[own ? this.index.first[language] : name];
-    const header = json(await read(fixed[language]));
-    const shipped = { ...header, fixed: this.coloured(header.fixed) };
+    const readHeader = async () => {
+      const header = json(await read(fixed[language]));
+      this.phrase ??= makePhrase(header.fixed.words); // for an error in what follows
+      return { ...header, fixed: this.coloured(header.fixed) };
+    };
+    const nothing = new Uint8Array();
+    // All at once: a phone waits a round trip, not three.
+    const [shipped, weightBytes, dataBytes] = await Promise.all([
+      readHeader(),
+      own ? nothing : read(weights),
+      own ? nothing : read(data),
+    ]);
     const { model, arrays, tensors } = own
       ? { ...describe(name, own.description, own.tensors, shipped, this.look), tensors: own.tensors }
-      : {
-          model: shipped,
-          tensors: await read(weights).then((bytes) => readNetwork(bytes).tensors),
-          arrays: await read(data).then((bytes) => unpack(bytes).arrays),
-        };
+      : { model: shipped, tensors: readNetwork(weightBytes).tensors, arrays: unpack(dataBytes).arrays };
     const takeAnswer = (/** @type {PageAnswer} */ answer) => {
       if (this.name === name && this.language === language) this.takeAnswer(answer); // else another was chosen meanwhile
     };
@@ -256,14 +260,20 @@ class Page {
     this.alert.hidden = !message;
   }
 
+  /** The sentence on an error with a file: what is wrong in it, or that it could not be had. @param {unknown} error @param {string} file */
+  explain(error, file) {
+    const { phrase } = this;
+    const message = error instanceof Error ? error.message : String(error);
+    if (!phrase) return `${document.body.dataset.failed} ${message}`;
+    if (!(error instanceof FileError)) return phrase("page.missing", { name: file, error: message });
+    return phrase("file.refused", { file, reason: phrase(error.reason, error.values) });
+  }
+
   /** Say an error; the network that the view shows stays. @param {unknown} error */
   fail(error) {
-    const { name, phrase, displayed } = this;
-    const message = error instanceof Error ? error.message : String(error);
+    const { name, displayed } = this;
     this.bar.hidden = true;
-    this.showAlert(
-      phrase?.("page.missing", { name, error: message }) ?? `${document.body.dataset.failed} ${message}`,
-    );
+    this.showAlert(this.explain(error, name));
     Object.assign(this, displayed, { isNew: false });
     this.select.value = this.name;
   }

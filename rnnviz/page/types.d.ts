@@ -109,7 +109,7 @@ export interface BrowserRows {
   high: number;
 }
 
-/** Arrays by name: weight:NAME, level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE. */
+/** The arrays of a .data file by name: level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE. */
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
 
 /** The bits by which the cost of character `at` rises without each of those before it. */

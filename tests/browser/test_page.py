@@ -202,6 +202,12 @@ def test_missing_network_is_said_and_shown_one_stays(browser: Browser, port: int
     expect(view.page.get_by_role("alert")).to_contain_text("tiny-lstm could not be loaded")
     view.write("The Tide")
     expect(view.page.get_by_role("combobox", name="Network")).to_have_value("tiny-gru")
+    view.page.unroute_all()
+    view.page.route("**/tiny-lstm.*.safetensors", lambda route: route.fulfill(body=b"12345"))
+    view.page.get_by_role("combobox", name="Network").select_option("tiny-lstm")
+    expect(view.page.get_by_role("alert")).to_have_text(
+        "tiny-lstm can't be shown: it is cut off after 5 bytes. Copy or download it again."
+    )
     context.close()
 
 

@@ -20,6 +20,7 @@ from rnnviz.i18n import language
 from rnnviz.networks import checkpoint, engines
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.modelfile import read_header
+from rnnviz.page.initial_data import FIRST_MODELS
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo
@@ -49,9 +50,6 @@ class ModelContext:
             )
         return cast("Network", self.model)
 
-
-FIRST_MODELS = {"en": "holmes-lstm", "zh": "chinese-gru"}
-"""The model that a newcomer sees first, by language."""
 
 MAX_LOADED_MODELS = 12
 _paths: set[str] = set()  # files loaded so far; the cache may have evicted some since

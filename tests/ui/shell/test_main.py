@@ -16,6 +16,7 @@ from rnnviz import i18n
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
+from rnnviz.page.initial_data import FIRST_MODELS
 from rnnviz.ui.shell import error_messages, model_cache, sidebar
 from rnnviz.ui.shell.model_cache import ModelContext
 from tests.support.apptest import SHIPPED, Open, address_fields, page_words
@@ -32,7 +33,7 @@ def test_first_model_is_language_default() -> None:
         return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
 
     counts, other = info("a", "ngram"), info("b", "lstm")
-    for language, name in model_cache.FIRST_MODELS.items():
+    for language, name in FIRST_MODELS.items():
         with i18n.speaking(language):
             usual = info(name, "gru")
             assert model_cache.first_model([counts, other, usual]) is usual

@@ -15,9 +15,9 @@ from rnnviz.lab.run.replay import Replay
 from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
+from rnnviz.page.initial_data import FIRST_MODELS
 from rnnviz.text import files
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import FIRST_MODELS
 
 SHIPPED = "shipped:"
 """The prefix of a replay's id; no run's id begins with it."""
