@@ -346,41 +346,41 @@ class NgramModel(Pictured):
 
 
 class NgramScorer:
-    """Reads a text in pieces of any length; `state` is the last symbols read."""
+    """Reads a text in pieces of any length."""
 
     def __init__(self, model: NgramModel) -> None:
         self._model = model
-        self.state: Integers = model._state(None)
+        self._last_symbols: Integers = model._state(None)
 
     @property
-    def memory(self) -> tuple[Integers]:
-        """The last symbols read; for `remember`."""
-        return (self.state,)
+    def state(self) -> tuple[Integers]:
+        """The current state, which is the last symbols read; for `resume_from`."""
+        return (self._last_symbols,)
 
-    def remember(self, last: int, memory: tuple[Integers]) -> None:
-        """Go on from `memory`, the last symbols read. If another symbol than `last` ends them, a text begins
+    def resume_from(self, last: int, state: tuple[Integers]) -> None:
+        """Go on from `state`, the last symbols read. If another symbol than `last` ends them, a text begins
         with `last`.
         """
-        (state,) = memory
-        self.state = state if int(state[-1]) == last else np.array([last])
+        (symbols,) = state
+        self._last_symbols = symbols if int(symbols[-1]) == last else np.array([last])
 
     def read(self, ids: AnyInts) -> None:
         """Read the next symbols `ids` (n,)."""
-        self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
+        self._last_symbols = self._model._advanced(self._last_symbols, np.asarray(ids, np.int64))
 
     def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol, in nats."""
-        return self._model._row(self.state)
+        return self._model._row(self._last_symbols)
 
     def advance(self, ids: AnyInts) -> Doubles:
         """log P of each of the next symbols `ids` (n,), in nats, given all before it."""
-        scores = self._model.score(ids, self.state)
+        scores = self._model.score(ids, self._last_symbols)
         self.read(ids)
         return scores
 
     def advance_details(self, ids: AnyInts) -> Scores:
         """log P, rank and entropy of each of the next symbols `ids` (n,)."""
-        scores = self._model.ranked(ids, self.state)
+        scores = self._model.ranked(ids, self._last_symbols)
         self.read(ids)
         return scores
 
