@@ -212,7 +212,7 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     assert "**33 % of its characters are unknown to this model.**" in words
     assert "On average the model" not in words  # that number is about the unknown ones
     (scale,) = [
-        html.proto.body for html in app.get("html") if re.search("rv-scale.*role", html.proto.body, re.S)
+        html.proto.body for html in app.get("html") if re.search("class='scale'.*role", html.proto.body, re.S)
     ]
     size = load(models_folder / "tiny-gru.safetensors").vocabulary.size
     assert f"{size}: uniform guess" in scale, "as on all pages, though such a guess would pay more here"

@@ -175,9 +175,11 @@ def test_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> N
     vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
     assert score.guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
     markup = answer.scale(score.perplexity, score.guess, 4.0, ("<b>other</b>", math.inf))
-    places = [float(place) for place in re.findall(r"(?:left|right):([\d.]+)%", markup)]
-    assert all(0 <= place <= 100 for place in places)
-    assert "left:100.00%" in markup
+    (end,) = map(float, re.findall(r"--end:([\d.]+)", markup))
+    places = [float(place) for place in re.findall(r"--at:([\d.]+)", markup)]
+    assert len(places) == 6
+    assert all(1 <= place <= end for place in places)
+    assert end in places
     assert "<b>other" not in markup
     assert "inf" not in markup
     assert "nan" not in answer.scale(math.inf, 2.0, None)

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from rnnviz.scoring.score import Score, averages, describe_averages, describe_re
 from rnnviz.scoring.totals import perplexity_from_sum
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
+from rnnviz.ui import browser
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.worker import END_STATES, Job
@@ -375,7 +377,7 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
         marks.append((typical, _("{n}: usual for this model").format(n=rounded(typical)), "typical"))
     if second is not None:
         marks.append((second[1], f"{rounded(second[1])}: {second[0]}", "second"))
-    # An infinite perplexity can't set the line's end; `place` puts it there.
+    # An infinite perplexity can't set the line's end; `placed` puts it there.
     end = max([2.0, *filter(math.isfinite, [value, guess, *(at for at, _label, _kind in marks)])])
     guess_label, last_label = _("{n}: uniform guess").format(n=rounded(guess, 0)), ""
     # Where the uniform guess is the end, its label stands there, and a mark would repeat it.
@@ -384,57 +386,41 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
     else:
         last_label = escape(guess_label)
 
-    def place(at: float) -> float:
-        return 100 * min(math.log(max(at, 1.0)) / math.log(end), 1.0)
+    def placed(at: float) -> str:
+        return f"style='--at:{min(max(at, 1.0), end):.4f}'"
 
     def row(perplexity: float, label: str, kind: str, arrow: str = "▲") -> str:
         # An arrow at its place; the label is on the side with more room, so it never leaves the line.
-        side, left = (
-            ("after", place(perplexity)) if place(perplexity) < 50 else ("before", 100 - place(perplexity))
+        after = math.log(max(perplexity, 1.0)) < math.log(end) / 2
+        text, side = (f"{arrow} {label}", "after") if after else (f"{label} {arrow}", "before")
+        return (
+            f"<div class='row'><span class='{kind} {side}' {placed(perplexity)}>{escape(text)}</span></div>"
         )
-        label = f"{arrow} {label}" if side == "after" else f"{label} {arrow}"
-        edge = "left" if side == "after" else "right"
-        style = f"{edge}:{left:.2f}%;max-width:{100 - left:.2f}%"
-        return f"<div class='row'><span class='{kind} {side}' style='{style}'>{escape(label)}</span></div>"
 
     this_text = (value, _("this text"), "here")
-    ticks = "".join(
-        f"<i class='{kind}' style='left:{place(at):.2f}%'></i>" for at, _s, kind in (*marks, this_text)
-    )
+    ticks = "".join(f"<i class='{kind}' {placed(at)}></i>" for at, _s, kind in (*marks, this_text))
     label = _(
         "On a line from 1, always certain, to {guess}, a uniform guess, this text stands at {n}."
     ).format(n=rounded(value), guess=rounded(guess, 0))
     first_label = escape(_("1: always certain"))
     return (
-        f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(*this_text, '▼')}"
-        f"<div class='line'><b style='width:{place(value):.2f}%'></b>{ticks}</div>"
+        f"<div class='scale' role='img' aria-label='{escape(label, quote=True)}' style='--end:{end:.4f}'>"
+        f"{row(*this_text, '▼')}<div class='line'><b {placed(value)}></b>{ticks}</div>"
         f"{''.join(row(*mark) for mark in marks)}"
         f"<div class='ends'><span>{first_label}</span><span>{last_label}</span></div>"
         "</div>"
     )
 
 
-_SCALE = f"""
-.rv-scale {{ font-size: 0.85rem; line-height: 1.3rem; }}
-.rv-scale .line {{ position: relative; height: 0.6rem; border-radius: 0.3rem;
-  background: color-mix(in srgb, currentColor 12%, transparent); }}
-.rv-scale .line b {{ position: absolute; inset: 0 auto 0 0; border-radius: 0.3rem;
-  background: light-dark({LIGHT.model}, {DARK.model}); }}
-.rv-scale .line i {{ position: absolute; top: -0.15rem; bottom: -0.3rem; width: 2px; margin-left: -1px;
-  background: light-dark({LIGHT.muted}, {DARK.muted}); }}
-.rv-scale .line i.here {{ top: -0.3rem; width: 3px; background: currentColor; }}
-.rv-scale .line i.second {{ background: light-dark({LIGHT.ngram}, {DARK.ngram}); width: 3px; }}
-.rv-scale .row {{ position: relative; height: 1.3rem; }}
-.rv-scale .row span {{ position: absolute; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }}
-.rv-scale .row .after {{ margin-left: -0.45em; }}
-.rv-scale .row .before {{ margin-right: -0.45em; }}
-.rv-scale .here {{ font-weight: 650; }}
-.rv-scale .row .second {{ color: light-dark({LIGHT.ngram}, {DARK.ngram}); font-weight: 600; }}
-.rv-scale .line {{ margin-bottom: 0.3rem; }}
-.rv-scale .ends {{ display: flex; justify-content: space-between; }}
-.rv-scale .ends, .rv-scale .typical, .rv-scale .guess {{ color: light-dark({LIGHT.muted}, {DARK.muted}); }}
-.rv-scale .line .typical, .rv-scale .line .guess {{ color: inherit; }}
+# The page without a server has the same element: rnnviz/ui/browser/static/scale.js.
+_SCALE = (
+    (Path(browser.__file__).parent / "static" / "scale.css").read_text("utf-8")
+    + f"""
+.scale {{ --scale-model: light-dark({LIGHT.model}, {DARK.model});
+  --scale-ngram: light-dark({LIGHT.ngram}, {DARK.ngram});
+  --scale-muted: light-dark({LIGHT.muted}, {DARK.muted}); }}
 """
+)
 
 # Filled in by `%` with the number's size, so the scale's own percent signs are doubled.
 _STYLE = (

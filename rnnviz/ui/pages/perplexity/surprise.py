@@ -19,9 +19,10 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
-from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, themes
-from rnnviz.i18n import _, language
+from rnnviz.figures.themes import THEMES
+from rnnviz.i18n import _
 from rnnviz.page.formatting import rounded, signed
+from rnnviz.page.text_viewer import viewer_fixed
 from rnnviz.scoring.breakdown import ModelDifference, compare_records
 from rnnviz.scoring.record import Record
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
@@ -36,7 +37,7 @@ from rnnviz.ui.pages.perplexity.expected_characters import CONTEXT_CHARS, Expect
 from rnnviz.ui.pages.perplexity.model_comparison import SecondModel
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
 from rnnviz.ui.pages.perplexity.text_sources import ReaderText
-from rnnviz.ui.pages.perplexity.viewer import ViewerRequest, ViewerSession, words
+from rnnviz.ui.pages.perplexity.viewer import ViewerRequest, ViewerSession
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 # Texts that a session keeps open beside the newest: each holds its record's files open.
 MAX_OPEN_TEXTS = 3
-SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
 MAX_LINES = 10_000  # lines listed, at most
 MAX_PASSAGES, PASSAGE_CHARS = 20, 80  # passages listed, and characters of each, roughly
 _component = Component("viewer")
@@ -179,24 +179,16 @@ class TextView:
         """
         names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
         cuts = figures.beyond(self.curves, ends)
-        colours = themes(surprisal=SURPRISAL_STEPS, versus=VERSUS_STEPS)
-        for name, theme in THEMES.items():
-            colours[name]["figure"] = figures.skeleton(
-                names, length=length, ends=ends, theme=theme, cuts=cuts
-            )
         unchanging = {
-            "words": words(),
+            **viewer_fixed(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
             "context": CONTEXT_CHARS,
-            "language": language(),
-            "themes": colours,
-            "bands": BANDS,
-            "surprisalFull": SURPRISAL_FULL,
-            "surprisalSteps": SURPRISAL_STEPS,
-            "versusFull": VERSUS_FULL,
-            "versusSteps": VERSUS_STEPS,
         }
+        for name, theme in THEMES.items():
+            unchanging["themes"][name]["figure"] = figures.skeleton(
+                names, length=length, ends=ends, theme=theme, cuts=cuts
+            )
         # With the mark: under equal words and colours, another text has another curve.
         text = json.dumps([unchanging, [str(part) for part in self.mark]], sort_keys=True)
         return unchanging, hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,350 @@
+// The perplexity of a reader's own text, in the page without a server: a file or a pasted text, read by a worker, with
+// its figures, its place between 1 and a uniform guess, its most surprising passages, and the app's text viewer.
+
+import { visible } from "../ui/browser/static/characters.js";
+import { find, make, options, put } from "../ui/browser/static/dom.js";
+import { label, makePhrase } from "../ui/browser/static/messages.js";
+import { Numbers } from "../ui/browser/static/number_format.js";
+import { drawScale } from "../ui/browser/static/scale.js";
+import { mount } from "../ui/pages/explore/static/embedded.js";
+import { View } from "../ui/pages/perplexity/static/view.js";
+import { FileError } from "./safetensors.js";
+import { ENCODINGS, readText } from "./text_file.js";
+import { TextRecord } from "./text_record.js";
+import { TextScorer } from "./text_scorer.js";
+import { CONTEXT_CHARS } from "./text_worker.js";
+import { ViewerAnswers } from "./viewer_answers.js";
+
+/** @import { Phrase } from "../ui/browser/static/messages.js" */
+/** @import { ChosenNetwork, Look, TextFixed } from "./types" */
+/** @import { Progress, TextResult } from "./text_scorer.js" */
+
+const PASSAGES = 20;
+const PASSAGE_CHARS = 80;
+
+/** @typedef {{ name: string, bytes?: Uint8Array, text: string, encoding?: string, certainty?: string, example?: boolean }} Source */
+/** @typedef {{ network: ChosenNetwork, result: TextResult, record: TextRecord }} Reading */
+
+/** The text viewer with answers that are objects, not bytes. */
+class PageViewer extends View {
+  /** @param {any} data @returns {any} */
+  decode(data) {
+    return data;
+  }
+}
+
+export class TextPage {
+  /** @type {Phrase} */
+  phrase = (name) => name;
+  numbers = new Numbers("en");
+  /** @type {Source | null} */
+  source = null;
+  /** @type {Reading[]} the chosen network's, and a second one's */
+  readings = [];
+  second = ""; // the name of the network beside the chosen one
+  run = 0; // a number of the newest reading: an older one's answers come too late
+  /** @type {ViewerAnswers | null} */
+  answers = null;
+  /** @type {PageViewer | null} */
+  view = null;
+
+  /**
+   * @param {HTMLElement} root @param {Look["texts"]} look @param {() => Promise<string>} worker its script's address
+   * @param {(name?: string) => Promise<ChosenNetwork>} load a network by name, the chosen one without
+   */
+  constructor(root, look, worker, load) {
+    this.root = root;
+    this.look = look;
+    this.load = load;
+    this.scorer = new TextScorer(worker);
+    root.innerHTML = look.markup; // a constant
+    const file = find(root, "input.tp-file");
+    file.onchange = () => {
+      if (file.files?.[0]) this.take(file.files[0]);
+      file.value = "";
+    };
+    find(root, "button.tp-choose").onclick = () => file.click();
+    find(root, "button.tp-read").onclick = () => this.paste(find(root, "textarea.tp-text").value);
+    find(root, "button.tp-stop").onclick = () => this.scorer.stop();
+    const encodings = find(root, "select.tp-encodings");
+    encodings.onchange = () => this.decode(encodings.value);
+    const networks = find(root, "select.tp-networks");
+    networks.onchange = () => {
+      this.second = networks.value;
+      this.compare(this.run).catch((error) => this.fail(error));
+    };
+  }
+
+  /** Speak a language, and begin with an example. @param {TextFixed} fixed @param {string} example */
+  begin(fixed, example) {
+    this.fixed = fixed;
+    this.phrase = makePhrase(fixed.words);
+    this.numbers = new Numbers(fixed.language);
+    label(this.root, this.phrase);
+    find(this.root, "textarea.tp-text").placeholder = this.phrase("text.paste");
+    this.source ??= { name: this.phrase("text.example"), text: example, example: true };
+    return this.score();
+  }
+
+  // ---- a text ----
+
+  /** @param {File} file */
+  async take(file) {
+    try {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      this.source = { name: file.name, bytes, ...readText(bytes) };
+      await this.score();
+    } catch (error) {
+      if (error instanceof FileError) this.source = { name: file.name, text: "" };
+      this.fail(error, file.name);
+    }
+  }
+
+  /** Read the file in another encoding. @param {string} encoding */
+  async decode(encoding) {
+    const { source } = this;
+    if (!source?.bytes) return;
+    try {
+      this.source = { ...source, ...readText(source.bytes, encoding) };
+      await this.score();
+    } catch (error) {
+      this.fail(error, source.name);
+    }
+  }
+
+  /** @param {string} text */
+  paste(text) {
+    if (!text) return this.showAlert(this.phrase("text.nothing"));
+    this.source = { name: this.phrase("text.pasted"), text };
+    this.score().catch((error) => this.fail(error));
+  }
+
+  // ---- reading it ----
+
+  /** Read the text with the chosen network, and with the second one. */
+  async score() {
+    const { source, phrase } = this;
+    if (!source) return;
+    const run = ++this.run;
+    this.scorer.stop();
+    this.showAlert("");
+    this.showSource(source);
+    const network = await this.load();
+    put(find(this.root, "p.tp-about"), phrase("text.about", { model: network.title }));
+    const reading = await this.read(run, network, source.text);
+    if (run !== this.run || !reading) return;
+    this.readings = [reading];
+    this.show();
+    await this.compare(run);
+  }
+
+  /** Read the same characters with the second network. @param {number} run */
+  async compare(run) {
+    const [{ network: first, result }] = this.readings;
+    this.readings.length = 1;
+    if (this.second && this.second !== first.name && this.source) {
+      const text = this.source.text.slice(0, result.units);
+      const reading = await this.read(run, await this.load(this.second), text);
+      if (run !== this.run) return;
+      if (reading) this.readings.push(reading);
+    }
+    this.show();
+  }
+
+  /** @param {number} run @param {ChosenNetwork} network @param {string} text @returns {Promise<Reading | null>} */
+  async read(run, network, text) {
+    const begun = performance.now();
+    const progress = (/** @type {Progress} */ made) => {
+      if (run === this.run) this.showProgress(made, (performance.now() - begun) / 1000);
+    };
+    const result = await this.scorer.read(network.name, network, text, progress);
+    if (run !== this.run) return null;
+    find(this.root, "div.tp-under-way").hidden = true;
+    if (!result.figures.characters) throw new FileError("text.empty");
+    return { network, result, record: new TextRecord(result.columns) };
+  }
+
+  // ---- what is seen ----
+
+  /** @param {Source} source */
+  showSource({ name, bytes, encoding, certainty, example }) {
+    const { root, phrase } = this;
+    put(find(root, "span.tp-named"), example ? phrase("text.is-example") : name);
+    find(root, "label.tp-encoding").hidden = !bytes;
+    if (!bytes) return;
+    find(root, "label.tp-encoding").title = phrase(`text.certainty.${certainty}`);
+    options(find(root, "select.tp-encodings"), Object.entries(ENCODINGS), encoding ?? "");
+  }
+
+  /** @param {Progress} progress @param {number} seconds since the reading began */
+  showProgress({ done, length, figures }, seconds) {
+    const { root, phrase, numbers } = this;
+    find(root, "div.tp-under-way").hidden = false;
+    find(root, "meter.tp-done").value = done / length;
+    const left = Math.ceil(((length - done) / done) * seconds);
+    const time = left < 90 ? phrase("text.seconds", { n: left }) : phrase("text.minutes", { n: Math.ceil(left / 60) });
+    const values = { done: numbers.whole(done), n: numbers.whole(length), time };
+    const so = phrase("text.so-far", { perplexity: numbers.number(figures.perplexity) });
+    put(find(root, "span.tp-progress"), phrase("text.progress", { ...values, so }));
+  }
+
+  show() {
+    const { root, phrase, numbers, readings, source } = this;
+    const [{ network, result, record }, other] = readings;
+    const { figures } = result;
+    find(root, "section.tp-answer").hidden = find(root, "details.tp-most").hidden = false;
+    put(find(root, "span.tp-of"), phrase("text.perplexity", { name: source?.name ?? "" }));
+    put(find(root, "b.tp-perplexity"), numbers.number(figures.perplexity));
+    const second = other && {
+      perplexity: numbers.number(other.result.figures.perplexity),
+      model: other.network.title,
+    };
+    put(find(root, "span.tp-second"), second ? phrase("text.second", second) : "");
+    put(find(root, "p.tp-sentences"), this.sentences(network, result).join(" "));
+    this.showScale();
+    this.showFacts(figures);
+    const networks = Object.entries(network.titles).filter(([name]) => name !== network.name);
+    options(find(root, "select.tp-networks"), [["", "–"], ...networks], this.second);
+    this.offerTable(record);
+    this.showPassages(record);
+    this.showViewer();
+  }
+
+  /** @param {ChosenNetwork} network @param {TextResult} result */
+  sentences({ vocabularySize }, { figures, length }) {
+    const { phrase, numbers } = this;
+    const { perplexity, perplexity_known: known, characters, unknown, unsettled } = figures;
+    const share = numbers.percent(unknown / characters);
+    const sentences = [];
+    if (perplexity === null) return [];
+    if (characters < length)
+      sentences.push(phrase("text.stopped", { n: numbers.whole(characters), of: numbers.whole(length) }));
+    if (known === null) sentences.push(phrase("text.all-unknown", { share }));
+    else if (perplexity > 1.1 * known)
+      sentences.push(phrase("text.some-unknown", { share, known: numbers.number(known) }));
+    else if (perplexity <= vocabularySize)
+      sentences.push(
+        phrase("text.hesitated", { choices: numbers.fixed(perplexity, perplexity < 3 ? 1 : 0) }),
+      );
+    if (perplexity > vocabularySize) sentences.push(phrase("text.worse-than-guessing"));
+    if (unsettled)
+      sentences.push(
+        phrase("text.rounding", {
+          unsettled: numbers.whole(unsettled),
+          characters: numbers.whole(characters),
+        }),
+      );
+    return sentences;
+  }
+
+  showScale() {
+    const { root, phrase, numbers, readings } = this;
+    const [{ network }] = readings;
+    const [here, second] = readings.map(({ result }) => result.figures.perplexity ?? Infinity);
+    const guess = network.vocabularySize;
+    const marks = [{ at: guess, label: phrase("scale.guess", { n: numbers.whole(guess) }), kind: "guess" }];
+    if (second)
+      marks.unshift({
+        at: second,
+        label: `${numbers.number(second)}: ${readings[1].network.title}`,
+        kind: "second",
+      });
+    const about = phrase("scale.label", { n: numbers.number(here), guess: numbers.whole(guess) });
+    drawScale(find(root, "div.scale"), about, phrase("scale.first"), { at: here, label: phrase("scale.here") }, marks);
+  }
+
+  /** @param {TextResult["figures"]} figures */
+  showFacts(figures) {
+    const { root, phrase, numbers } = this;
+    const { bits_per_character, bits_per_byte, characters, unknown, perplexity_known } = figures;
+    /** @type {[name: string, value: string][]} */
+    const facts = [
+      ["bits", numbers.fixed(bits_per_character, 3)],
+      ["bytes", numbers.fixed(bits_per_byte, 3)],
+      ["characters", numbers.whole(characters)],
+      ["unknown", numbers.whole(unknown)],
+      ["known", unknown ? numbers.number(perplexity_known) : phrase("text.same")],
+    ];
+    const entries = facts.map(([name, value]) => {
+      const entry = make("div", "", make("dt", "", phrase(`text.fact.${name}`)), make("dd", "", value));
+      entry.title = phrase(`text.fact.${name}.help`);
+      return entry;
+    });
+    find(root, "dl.tp-facts").replaceChildren(...entries);
+  }
+
+  /** @param {TextRecord} record */
+  offerTable(record) {
+    const link = find(this.root, "a.tp-csv");
+    link.onclick = () => {
+      // Made at the click: a megabyte of text is a table of sixty.
+      const address = URL.createObjectURL(new Blob(record.csv(), { type: "text/csv" }));
+      link.href = address;
+      setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    };
+    link.href = "#";
+  }
+
+  /** @param {TextRecord} record */
+  showPassages(record) {
+    const { root, phrase, numbers } = this;
+    const passages = record.passages(PASSAGES, PASSAGE_CHARS);
+    put(find(root, "p.tp-hint"), phrase("text.passages", { n: passages.length, length: PASSAGE_CHARS }));
+    const rows = passages.map(({ start, stop, mean }) => {
+      const text = Array.from(record.text(start, stop), (c) => (c === " " ? c : visible(c))).join("");
+      const jump = make("button", "", text);
+      jump.onclick = () => {
+        this.answers?.go(start, stop);
+        this.view?.viewSocket.ask();
+      };
+      const cells = [numbers.number(Math.exp(mean)), numbers.whole(start + 1), jump];
+      return make("tr", "", ...cells.map((cell) => make("td", "", cell)));
+    });
+    find(root, "tbody.tp-passages").replaceChildren(...rows);
+  }
+
+  showViewer() {
+    const { look, fixed, readings } = this;
+    if (!fixed) return;
+    const lengths = new Set(readings.map(({ record }) => record.length));
+    const drawn = lengths.size === 1 ? readings : readings.slice(0, 1);
+    const named = drawn.map(({ network, record }) => ({ name: network.title, record }));
+    const expect = async (/** @type {number} */ position) =>
+      Promise.all(
+        drawn.map(async ({ network }) => ({
+          model: network.title,
+          ...(await this.scorer.expect(network.name, network, position)),
+        })),
+      );
+    const digest = `${this.run} ${drawn.map(({ network }) => network.name)} ${fixed.language}`;
+    this.answers = new ViewerAnswers({ ...fixed, context: CONTEXT_CHARS }, digest, named, expect);
+    const host = find(this.root, "div.tp-viewer");
+    this.view ??= mount(host, PageViewer, { ...look.viewer, name: "vw" });
+    const { view, answers } = this;
+    view.viewSocket.sendToPage = async (ask) => view.takeAnswer(/** @type {any} */ (await answers.answer(ask)));
+    view.viewSocket.ask();
+  }
+
+  // ---- what goes wrong ----
+
+  /** Say what has gone wrong; "" takes it back. @param {string} message */
+  showAlert(message) {
+    const alert = find(this.root, "p.alert");
+    put(alert, message);
+    alert.hidden = !message;
+  }
+
+  /** @param {unknown} error @param {string} [name] of the file */
+  fail(error, name = this.source?.name ?? "") {
+    const { root, phrase } = this;
+    find(root, "div.tp-under-way").hidden = true;
+    find(root, "section.tp-answer").hidden = find(root, "details.tp-most").hidden = true;
+    if (this.view) this.view.root.hidden = true;
+    const message = error instanceof Error ? error.message : String(error);
+    this.showAlert(
+      error instanceof FileError
+        ? phrase(error.reason, { name, file: name, ...error.values })
+        : phrase("text.failed", { name, error: message }),
+    );
+  }
+}
