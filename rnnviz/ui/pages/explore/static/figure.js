@@ -134,9 +134,9 @@ export class Figure {
     drawLines(this.lines, store, view, box, theme);
   }
 
-  /** A number or a name to the left of the axes. @param {string} text @param {number} middle its place, in pixels @param {number} size of the font */
-  scaleMark(text, middle, size) {
-    const mark = make("span", "", text);
+  /** A number or a name to the left of the axes. @param {string} kind its class @param {string} text @param {number} middle its place, in pixels @param {number} size of the font */
+  scaleMark(kind, text, middle, size) {
+    const mark = make("span", kind, text);
     setPixels(mark, { width: this.size.left - 6, top: middle, "font-size": size });
     return mark;
   }
@@ -146,6 +146,7 @@ export class Figure {
     const decades = axisDecades(store);
     return Array.from({ length: this.folded ? 0 : Math.ceil(decades) }, (_, k) =>
       this.scaleMark(
+        "rv-power",
         (10 ** k).toLocaleString("en"),
         top.perplexity + lines * (1 - k / decades),
         this.size.number,
@@ -168,9 +169,8 @@ export class Figure {
       const unit = store.unitAt(row);
       const name = this.size.left === this.size.names && names.get(unit);
       const middle = box.top.states + (row - from + 0.5) * tall;
-      const mark = this.scaleMark(name || String(unit), middle, Math.min(this.size.number, tall));
-      mark.classList.toggle("rv-name", Boolean(name));
-      marks.push(mark);
+      const size = Math.min(this.size.number, tall);
+      marks.push(this.scaleMark(name ? "rv-name" : "rv-number", name || String(unit), middle, size));
     }
     return marks;
   }
