@@ -40,7 +40,7 @@ def viewer_words() -> dict[str, str]:
         "curve.rolling": _("last {n} characters"),
         "curve.both": _("bold: {running}; pale: {rolling}"),
         "curve.notice": _("The pale line peaks where the text surprised the model. Click to go there."),
-        "curve.seen": _("in view below"),
+        "curve.sight": _("in view below"),
         "curve.at": _("character {at}: {running} so far, {rolling} around here"),
         "curve.ends": _("The perplexity of all text so far ends at {p}."),
         "curve.peaks": _(
@@ -59,10 +59,10 @@ def viewer_words() -> dict[str, str]:
         "go": _("Go to character"),
         "text": _("The text, coloured. Left and right arrow keys move from character to character"),
         "plain": uncoloured(),
-        "part": _(
+        "passage": _(
             "Marked: {n} characters. Given the {before} before them, their perplexity is {perplexity}."
         ),
-        "part.hint": _(
+        "passage.hint": _(
             "Drag over a passage, or Shift-click its end, to get its perplexity given the text before it."
         ),
         "place": _("characters {from} to {to} of {n}"),
