@@ -5,6 +5,8 @@
     NAME.HASH.safetensors    a network's own file
     NAME.HASH.data           its rows' orders, its units' reach, and the tables of an n-gram model beside it
     NAME.LANGUAGE.HASH.json  its words, examples, named units and axes: `initial_data.fixed_part`
+    texts.LANGUAGE.HASH.json what the part for whole texts says: `text_viewer.text_fixed`
+    worker.HASH.js           what reads whole texts, beside the page
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
     offline.js               the service worker: the page opens again without the network
 
@@ -17,6 +19,7 @@ import gzip
 import hashlib
 import html
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
@@ -37,12 +40,14 @@ from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, o
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, bundle
 from rnnviz.page.payload import pack, unpack
+from rnnviz.page.text_viewer import text_fixed
 from rnnviz.sentences import LANGUAGES
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 
 PAGE_FOLDER = Path(__file__).parent
 VIEW_FOLDER = PACKAGE / "ui" / "pages" / "explore" / "static"
+TEXT_VIEWER_FOLDER = PACKAGE / "ui" / "pages" / "perplexity" / "static"
 KIT_FOLDER = PACKAGE / "ui" / "browser" / "static"
 
 OFFLINE = "offline.js"
@@ -83,6 +88,7 @@ _PAGE = """<!doctype html>
 <header></header>
 <progress hidden aria-label="{reading}"></progress>
 <main><p>{wait}</p></main>
+<section id="texts" hidden></section>
 {blocks}
 </body>
 </html>
@@ -141,6 +147,8 @@ def page_words() -> dict[str, str]:
         "step.link": "",
         "waiting": _("The page is still reading: the network, or the text."),
         "page.network": _("Network"),
+        "page.look": _("Look inside"),
+        "page.texts": _("Perplexity of a text"),
         "page.documentation": _("What is this?"),
         "page.own": _("A file of yours …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
@@ -305,7 +313,18 @@ def add_contents(
             "data": files.add(info.path.stem, ".data", pack({}, network_arrays(model, ngram_model))),
             "fixed": fixed,
         }
-    return {"first": first_models, "networks": networks, "openings": openings}
+    texts = {}
+    for spoken in languages:
+        with speaking(spoken):
+            texts[spoken] = files.add(f"texts.{spoken}", ".json", _json(text_fixed()))
+    worker = files.add("worker", ".js", worker_script().encode())
+    return {
+        "first": first_models,
+        "networks": networks,
+        "openings": openings,
+        "texts": texts,
+        "worker": worker,
+    }
 
 
 def _offline_script(at_once: Sequence[str], every: Sequence[str]) -> str:
@@ -379,10 +398,16 @@ def page_look() -> dict[str, Any]:
     """What the page's script has beside its modules (types.d.ts: Look)."""
     return {
         "markup": (VIEW_FOLDER / "view.html").read_text("utf-8"),
-        "styles": "".join(
-            (folder / name).read_text("utf-8")
-            for folder, name in ((KIT_FOLDER, "shared.css"), (VIEW_FOLDER, "view.css"))
-        ),
+        "styles": _joined((KIT_FOLDER, "shared.css"), (VIEW_FOLDER, "view.css")),
+        "texts": {
+            "markup": (PAGE_FOLDER / "text_page.html").read_text("utf-8"),
+            "viewer": {
+                "markup": (TEXT_VIEWER_FOLDER / "view.html").read_text("utf-8"),
+                "styles": _joined(
+                    (KIT_FOLDER, "shared.css"), (KIT_FOLDER, "coloured.css"), (TEXT_VIEWER_FOLDER, "view.css")
+                ),
+            },
+        },
         "colours": shared_colours(),
         "normalisers": NORMALISERS,
         "scales": {
@@ -393,6 +418,20 @@ def page_look() -> dict[str, Any]:
             for cell in CELLS
         },
     }
+
+
+def _joined(*sheets: tuple[Path, str]) -> str:
+    """Style sheets as one, which imports none: the files that they name are among them."""
+    return "".join(_STYLE_IMPORT.sub("", (folder / name).read_text("utf-8")) for folder, name in sheets)
+
+
+_STYLE_IMPORT = re.compile(r'^@import "[^"]+";$', re.MULTILINE)
+
+
+@cache
+def worker_script() -> str:
+    """The script of the worker that reads texts."""
+    return f"const {{ serve }} = {bundle('page/text_worker.js')};\nserve(self);\n"
 
 
 @cache
@@ -407,7 +446,7 @@ def page_script() -> str:
 
 
 def _style() -> str:
-    return (PAGE_FOLDER / "page.css").read_text("utf-8")
+    return _joined((PAGE_FOLDER, "page.css"), (PAGE_FOLDER, "text_page.css"), (KIT_FOLDER, "scale.css"))
 
 
 def _json(value: Any) -> bytes:

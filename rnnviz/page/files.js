@@ -23,6 +23,13 @@ export async function read(name) {
   return name.endsWith(".opening") ? unpacked(bytes) : bytes;
 }
 
+/** The address from which a script can be loaded: in a page of one file, that of its block. @param {string} name */
+export async function scriptAddress(name) {
+  const here = await block(name);
+  if (!here) return name;
+  return URL.createObjectURL(new Blob([/** @type {BlobPart} */ (here)], { type: "text/javascript" }));
+}
+
 const utf8 = new TextDecoder();
 
 /** @param {Uint8Array} bytes */

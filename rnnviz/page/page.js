@@ -14,14 +14,15 @@ import { unpack } from "../ui/browser/static/payload.js";
 import { again, mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
 import { arrive, isBookmark } from "./arrival.js";
-import { json, read } from "./files.js";
+import { json, read, scriptAddress } from "./files.js";
 import { answers } from "./model.js";
 import { describe } from "./own_network.js";
 import { Reader } from "./reader.js";
 import { FileError, readNetwork } from "./safetensors.js";
+import { TextPage } from "./text_page.js";
 
 /** @import { Fixed } from "../ui/pages/explore/static/types" */
-/** @import { Ask, Description, Index, Look, PageModel, Tensors, PageAnswer } from "./types" */
+/** @import { Ask, ChosenNetwork, Description, Index, Look, PageModel, PageNetwork, Tensors, PageAnswer } from "./types" */
 
 const OTHER_LANGUAGE = /** @type {const} */ ({ en: "zh", zh: "en" });
 const LANGUAGE_NAMES = { en: "English", zh: "中文" };
@@ -41,7 +42,7 @@ class Page {
   name = ""; // of the chosen network
   /** @type {"en" | "zh"} */
   language = "en";
-  /** @type {Promise<{ model: PageModel, reader: Reader }>} the chosen network, once it is here */
+  /** @type {Promise<PageNetwork & { reader: Reader }>} the chosen network, once it is here */
   network;
   /** @type {Ask | null} the newest ask, until it is answered */
   newest = null;
@@ -58,6 +59,10 @@ class Page {
   /** The network that the view shows, with its language. @type {Pick<Page, "name" | "language" | "network"> | null} */
   displayed = null;
   touched = false; // whether the reader has done anything
+  /** @type {"look" | "texts"} the part that is shown */
+  part = "look";
+  /** @type {TextPage | undefined} made when it is first shown */
+  texts;
   /** @type {ReturnType<typeof makePhrase>} */
   phrase;
 
@@ -74,6 +79,9 @@ class Page {
     Object.assign(this.file, { type: "file", accept: ".safetensors", hidden: true });
     this.file.onchange = () => this.take(this.file.files?.[0]);
     this.note = make("p", "note");
+    this.tabs = { look: button("", () => this.show("look")), texts: button("", () => this.show("texts")) };
+    this.main = /** @type {HTMLElement} */ (main);
+    this.textRoot = /** @type {HTMLElement} */ (document.getElementById("texts"));
     this.turn = button("", () => this.choose(this.name, OTHER_LANGUAGE[this.language]), "language");
     this.link = make("a");
     this.link.href = index.documentation ?? "";
@@ -84,6 +92,7 @@ class Page {
     head?.append(
       make("b", "", "rnnviz"),
       this.select,
+      make("nav", "", ...Object.values(this.tabs)),
       this.note,
       this.link,
       this.turn,
@@ -98,6 +107,7 @@ class Page {
     address?.join("page", () => ({
       model: this.name === index.first[this.language] || this.ownFiles.has(this.name) ? null : this.name,
       lang: this.language === preferred(index) ? null : this.language,
+      show: this.part === "look" ? null : this.part,
     }));
     window.addEventListener("popstate", () => this.followAddress());
     const touch = (/** @type {Event} */ event) => {
@@ -108,7 +118,9 @@ class Page {
     window.addEventListener("dragover", (event) => event.preventDefault());
     window.addEventListener("drop", (event) => {
       event.preventDefault();
-      this.take(event.dataTransfer?.files[0]);
+      const file = event.dataTransfer?.files[0];
+      if (file?.name.endsWith(".safetensors")) this.take(file);
+      else if (file) this.show("texts", file);
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(this.view));
     document.fonts.ready.then(() => again(this.view)); // a column's width is that of a letter
@@ -117,6 +129,7 @@ class Page {
   /** Begin with what the address says; without anything, with the opening, which is typed once more. */
   async begin() {
     this.choose(...this.readAddress());
+    if (query().get("show") === "texts") this.show("texts");
     const opens = !isBookmark(query()) && this.name === this.index.first[this.language];
     if (opens) {
       const { header, arrays } = unpack(await read(this.index.openings[this.language]));
@@ -129,7 +142,7 @@ class Page {
     });
     this.view.viewSocket.ask();
     await complete;
-    if (opens && !this.touched && !still()) this.view.continuation.replay();
+    if (opens && !this.touched && !still() && this.part === "look") this.view.continuation.replay();
     if (this.index.offline && isSecureContext) await navigator.serviceWorker?.register(this.index.offline);
   }
 
@@ -165,11 +178,43 @@ class Page {
     this.view.viewSocket.ask();
   }
 
+  /** Show a part of the page: the live view, or whole texts. @param {"look" | "texts"} part @param {File} [file] a text */
+  async show(part, file) {
+    this.part = part;
+    this.main.hidden = part !== "look";
+    this.textRoot.hidden = part !== "texts";
+    for (const [name, tab] of Object.entries(this.tabs)) tab.setAttribute("aria-pressed", String(name === part));
+    address?.scheduleWrite();
+    if (part === "look") return again(this.view);
+    const first = !this.texts;
+    const { worker } = this.index;
+    this.texts ??= new TextPage(this.textRoot, this.look.texts, () => scriptAddress(worker), (name) => this.chosen(name));
+    if (first) await this.beginTexts();
+    if (file) await this.texts.take(file);
+  }
+
   /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */
   choose(name, language = this.language) {
     if (this.name) address?.beginEntry();
+    const spoken = this.language;
     this.open(name, language);
     if (this.view.editor) this.view.viewSocket.ask();
+    if (this.texts) (language === spoken ? this.texts.score() : this.beginTexts()).catch((error) => this.fail(error));
+  }
+
+  /** Let the part for whole texts speak the page's language. */
+  async beginTexts() {
+    const [fixed, { model }] = [json(await read(this.index.texts[this.language])), await this.network];
+    await this.texts?.begin(fixed, model.opening);
+  }
+
+  /** A network with what whole texts need of it; without a name the chosen one. @param {string} [name] @returns {Promise<ChosenNetwork>} */
+  async chosen(name = this.name) {
+    const { model, tensors } = await (name === this.name ? this.network : this.load(name, this.language));
+    this.bar.hidden = true;
+    const { titles, symbols, usual } = model.fixed;
+    const usualPerplexity = typeof usual === "number" ? 2 ** usual : null;
+    return { name, model, tensors, titles, title: titles[name] ?? name, vocabularySize: symbols.length + 1, usualPerplexity };
   }
 
   /** @param {string} name @param {"en" | "zh"} language */
@@ -207,7 +252,7 @@ class Page {
     };
     const progress = (/** @type {number} */ done, /** @type {number} */ length) => this.wait(done / length);
     const reader = new Reader(answers(model, tensors, arrays), takeAnswer, progress);
-    return { model, reader };
+    return { model, tensors, reader };
   }
 
   /** Show that something takes its time. @param {number} [share] of it that is done */
@@ -290,6 +335,8 @@ class Page {
       select.ariaLabel = this.phrase("page.network");
       put(note, notes[model] ?? "");
       put(this.link, this.phrase("page.documentation"));
+      put(this.tabs.look, this.phrase("page.look"));
+      put(this.tabs.texts, this.phrase("page.texts"));
       turn.lang = OTHER_LANGUAGE[this.language];
       put(turn, LANGUAGE_NAMES[OTHER_LANGUAGE[this.language]]);
       turn.hidden = Object.keys(this.index.openings).length < 2;

@@ -110,7 +110,7 @@ function wasUtf8(bytes) {
 export function readText(bytes, chosen) {
   if (!bytes.length) throw new FileError("text.empty");
   if (bytes.length > MAX_TEXT_BYTES)
-    throw new FileError("file.large", { n: bytes.length, most: MAX_TEXT_BYTES });
+    throw new FileError("text.large", { n: bytes.length, most: MAX_TEXT_BYTES });
   const [marked] = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
   const declared = chosen || marked;
   if (declared) {

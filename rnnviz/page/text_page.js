@@ -243,6 +243,9 @@ export class TextPage {
     const [here, second] = readings.map(({ result }) => result.figures.perplexity ?? Infinity);
     const guess = network.vocabularySize;
     const marks = [{ at: guess, label: phrase("scale.guess", { n: numbers.whole(guess) }), kind: "guess" }];
+    const usual = network.usualPerplexity;
+    if (usual !== null)
+      marks.unshift({ at: usual, label: phrase("scale.usual", { n: numbers.number(usual) }), kind: "typical" });
     if (second)
       marks.unshift({
         at: second,

@@ -2,12 +2,15 @@
 
 import type { Theme, Themes } from "../ui/browser/static/types";
 import type { Answer, Fixed, Scale } from "../ui/pages/explore/static/types";
+import type { Fixed as ViewerFixed } from "../ui/pages/perplexity/static/types";
 
 /** The files of a page, by name; fixed parts and openings by language. */
 export interface Index {
   first: Record<string, string>; // the network with which a page begins, by language
   networks: Record<string, { weights: string; data: string; fixed: Record<string, string> }>;
   openings: Record<string, string>;
+  texts: Record<string, string>; // what the part for whole texts says
+  worker: string; // the script that reads whole texts
   documentation?: string; // the address of a page that explains; "" for none
   offline?: string; // the service worker; a page of one file has none
 }
@@ -16,6 +19,7 @@ export interface Index {
 export interface Look {
   markup: string;
   styles: string;
+  texts: { markup: string; viewer: { markup: string; styles: string } };
   colours: Themes<Theme>;
   normalisers: Record<string, Record<string, string>>;
   scales: Record<string, Record<string, Record<string, Scale>>>; // of quantities, by cell and activation
@@ -116,6 +120,49 @@ export interface WhyBits {
   at: number;
   bits: Float32Array;
 }
+
+/** The unchanging part of the text viewer and of the page around it. */
+export type TextFixed = Omit<ViewerFixed, "names" | "window" | "context">;
+
+/** A network of the page, once it is here. */
+export interface PageNetwork {
+  model: PageModel;
+  tensors: Tensors;
+}
+
+/** A network with what whole texts show of it. */
+export interface ChosenNetwork extends PageNetwork {
+  name: string;
+  title: string;
+  titles: Record<string, string>; // of all networks of the page, by name
+  vocabularySize: number;
+  usualPerplexity: number | null; // on text that it was not trained on
+}
+
+/** Messages to the worker that reads texts: see text_worker.js. */
+export interface NetworkMessage {
+  kind: "network";
+  id: number;
+  key: string;
+  config: Config;
+  tensors: Tensors;
+  symbols: string[];
+  normaliser: Record<string, string>;
+  unknownCost: number;
+}
+export interface ReadMessage {
+  kind: "read";
+  id: number;
+  key: string;
+  text: string;
+}
+export interface ExpectMessage {
+  kind: "expect";
+  id: number;
+  key: string;
+  position: number;
+}
+export type WorkerMessage = NetworkMessage | ReadMessage | ExpectMessage | { kind: "stop"; id: number };
 
 /** An answer to the view. */
 export interface PageAnswer {

@@ -49,7 +49,7 @@ test("the reader's choice of an encoding wins", () => {
 /** @type {Record<string, [Uint8Array, string, Record<string, unknown>, string?]>} */
 const REFUSED = {
   empty: [bytes(), "text.empty", {}],
-  large: [new Uint8Array(MAX_TEXT_BYTES + 1), "file.large", { n: MAX_TEXT_BYTES + 1, most: MAX_TEXT_BYTES }],
+  large: [new Uint8Array(MAX_TEXT_BYTES + 1), "text.large", { n: MAX_TEXT_BYTES + 1, most: MAX_TEXT_BYTES }],
   picture: [bytes([0x89], "PNG\r\n", [0x1a]), "text.data", { format: "PNG" }],
   photo: [bytes([0xff, 0xd8, 0xff, 0xe0, 0, 16]), "text.data", { format: "JPG" }],
   PDF: [bytes("%PDF-1.7 …"), "text.document", { format: "PDF" }],

@@ -1,18 +1,19 @@
-// The live view without Streamlit: in a model's page, and in a notebook.
+// A view without Streamlit: in a model's page, and in a notebook.
 
 import { make } from "../../../browser/static/dom.js";
 
+/** @import { BaseView } from "../../../browser/static/base.js" */
 /** @import { View } from "./view.js" */
 
 /**
  * Make a view in a shadow root of `host`; it sends no ask yet.
- * @template {View} V
+ * @template {BaseView} V
  * @param {HTMLElement} host @param {new (root: HTMLElement, styled: Promise<unknown>) => V} View
- * @param {{ styles: string, markup: string, height?: number }} look the markup is a constant, and the only text parsed as HTML
+ * @param {{ styles: string, markup: string, height?: number, name?: string }} look the markup is a constant, and the only text parsed as HTML; `name` is the class of its root
  */
-export function mount(host, View, { styles, markup, height }) {
-  const root = make("div", "rv rnnviz");
-  root.dataset.testid = "rnnviz-live";
+export function mount(host, View, { styles, markup, height, name = "rv" }) {
+  const root = make("div", `${name} rnnviz`);
+  root.dataset.testid = name === "rv" ? "rnnviz-live" : "rnnviz-viewer";
   if (height) root.dataset.height = String(height);
   root.hidden = true;
   root.innerHTML = markup;

@@ -1,15 +1,18 @@
-// The curve above the text. Plotly draws it once; marks that move are elements over it.
+// The curve above the text, as SVG; marks that move are elements over it.
 
 import { together } from "../../../browser/static/alt_text.js";
 import { countLeading } from "../../../browser/static/characters.js";
-import { find } from "../../../browser/static/dom.js";
-import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";
+import { find, makeSvg } from "../../../browser/static/dom.js";
+import { Axis, pathOf } from "../../../browser/static/plot.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Phrase } from "../../../browser/static/messages.js" */
-/** @import { Arrays, ViewerTheme } from "./types" */
+/** @import { Arrays } from "./types" */
 
 const HEIGHT_PX = 190;
+const MARGIN = { left: 46, right: 10, top: 6, bottom: 22 }; // pixels around the axes, where view.css has the pad
+const MARK_ROW_PX = 14; // pixels between two marks of values beyond the axis
+const X_TICKS = 8;
 /** @type {Record<string, number>} the share of the text by which a key moves */
 const STEPS = {
   ArrowLeft: -0.01,
@@ -51,23 +54,55 @@ export class Curve {
       this.lines.push({ rolling: arrays[`curveRolling${n}`], running: arrays[`curveRunning${n}`] });
   }
 
-  /** Draw the curve; resolves to "", or to the address where Plotly is missing. @param {ViewerTheme} theme */
-  async draw(theme) {
-    const missing = await loadPlotly();
-    if (missing || !this.position.length) return missing;
-    const { data, layout } = structuredClone(theme.figure);
-    const x = Array.from(this.position);
-    this.lines.forEach((line, n) => {
-      Object.assign(data[2 * n], { x, y: gaps(line.rolling) });
-      Object.assign(data[2 * n + 1], { x, y: gaps(line.running) });
+  /** Draw the curve. @param {number} window characters of the rolling mean */
+  draw(window) {
+    const { length, numbers, lines, position } = this;
+    const width = this.plot.clientWidth;
+    if (!position.length || !numbers) return;
+    const { left, right, top, bottom } = MARGIN;
+    const [low, high] = extent(lines, position, window);
+    const [across, up] = [new Axis([0, length], [], false, 0), new Axis([low, high], [], true, 0)];
+    const x = (/** @type {number} */ at) => left + across.share(at) * (width - left - right);
+    const y = (/** @type {number} */ perplexity) =>
+      HEIGHT_PX - bottom - up.share(Math.log10(perplexity)) * (HEIGHT_PX - top - bottom);
+    const svg = makeSvg("svg", { width, height: HEIGHT_PX });
+    const put = (
+      /** @type {"path" | "text"} */ tag,
+      /** @type {Record<string, string | number>} */ attributes,
+      words = "",
+      into = svg,
+    ) => into.append(makeSvg(tag, attributes, words));
+    for (const value of roundValues(low, high)) {
+      put("path", { d: `M${left},${y(value)}H${width - right}`, class: "vw-grid" });
+      put("text", { x: left - 6, y: y(value), class: "vw-tick-y" }, numbers.rough(value, 6));
+    }
+    for (const value of across.roundValues(X_TICKS))
+      put("text", { x: x(value), y: HEIGHT_PX - bottom + 15, class: "vw-tick-x" }, numbers.whole(value));
+    put("path", { d: `M${left},${top}V${HEIGHT_PX - bottom}H${width - right}`, class: "vw-axis" });
+    const box = { x: left, y: top, width: width - left - right, height: HEIGHT_PX - top - bottom };
+    const inner = makeSvg("svg", { ...box, viewBox: Object.values(box).join(" ") }); // cuts off what is beyond the axes
+    svg.append(inner);
+    lines.forEach((line, n) => {
+      for (const kind of /** @type {const} */ (["rolling", "running"])) {
+        const points = Array.from(line[kind], (value, i) =>
+          Number.isFinite(value) ? [x(position[i]), y(value)] : null,
+        );
+        put("path", { d: pathOf(points), class: `vw-path vw-${kind} vw-model-${n}` }, "", inner);
+      }
     });
-    Object.assign(layout, { width: this.plot.clientWidth, height: HEIGHT_PX });
-    const { l: left, r: right, b: bottom } = layout.margin;
-    Object.assign(this.pad.style, { left: `${left}px`, right: `${right}px`, bottom: `${bottom}px` });
-    await react(this.plot, data, layout);
-    this.root.dataset.drawn = theme.name;
+    for (const { at, value, above, row } of beyond(lines, position, low, high)) {
+      const isLeft = at < length / 2;
+      const words = [above ? "▲" : "▼", numbers.number(value)];
+      const line = above ? top + (row + 1) * MARK_ROW_PX : HEIGHT_PX - bottom - 4 - row * MARK_ROW_PX;
+      put(
+        "text",
+        { x: x(at) + (isLeft ? -6 : 6), y: line, class: isLeft ? "vw-mark" : "vw-mark vw-mark-right" },
+        (isLeft ? words : words.reverse()).join(" "),
+      );
+    }
+    this.plot.replaceChildren(svg);
+    this.root.dataset.drawn = "";
     this.markSight(...this.sight);
-    return "";
   }
 
   /**
@@ -123,10 +158,52 @@ export class Curve {
       event.preventDefault();
     };
   }
+}
 
-  close() {
-    purge(this.plot);
-  }
+/** @typedef {{ running: ArrayLike<number>, rolling: ArrayLike<number> }} Line */
+
+/**
+ * The ends of the axis: all values but those of the first window, or in a short text its first quarter, where characters
+ * may cost thousands; with some room.
+ * @param {Line[]} lines @param {ArrayLike<number>} position @param {number} window @returns {[low: number, high: number]}
+ */
+export function extent(lines, position, window) {
+  const settled = Math.min(window, position[position.length - 1] / 4);
+  const values = lines.flatMap(({ running, rolling }) =>
+    [running, rolling].flatMap((line) => Array.from(line).filter((_, i) => position[i] >= settled)),
+  );
+  const powers = values.filter(Number.isFinite).map((value) => Math.log10(Math.max(1, value)));
+  if (!powers.length) return [1, 100];
+  const [low, high] = [powers.reduce((a, b) => Math.min(a, b)), powers.reduce((a, b) => Math.max(a, b))];
+  const room = Math.max(0.06, 0.06 * (high - low));
+  return [10 ** Math.max(0, low - room), 10 ** (high + room)];
+}
+
+/**
+ * The values farthest beyond the axis, of each line on each side, with a row for each on one side.
+ * @param {Line[]} lines @param {ArrayLike<number>} position @param {number} low @param {number} high
+ */
+export function beyond(lines, position, low, high) {
+  return [true, false].flatMap((above) => {
+    const marks = lines.flatMap(({ running, rolling }) => {
+      const worst = Array.from(running, (value, i) => (above ? Math.max : Math.min)(value, rolling[i]));
+      const at = extreme(worst, above ? 1 : -1, 0);
+      const outside = above ? worst[at] > high : worst[at] < low;
+      return outside ? [{ at: position[at], value: worst[at], above }] : [];
+    });
+    return marks.map((mark, row) => ({ ...mark, row }));
+  });
+}
+
+/** Round values on a logarithmic axis: powers of ten, with 2 and 5 between, or evenly spaced ones within a factor of five. @param {number} low @param {number} high */
+export function roundValues(low, high) {
+  const decades = Math.log10(high / low);
+  if (decades <= 0.7) return new Axis([low, high], [], false, 0).roundValues(4);
+  const step = Math.ceil(decades / 6);
+  const values = [];
+  for (let k = Math.floor(Math.log10(low) / step) * step; 10 ** k <= high; k += step)
+    values.push(...(decades > 3 ? [10 ** k] : [10 ** k, 2 * 10 ** k, 5 * 10 ** k]));
+  return values.filter((value) => value >= low && value <= high);
 }
 
 /**

@@ -59,7 +59,6 @@ export class View extends BaseView {
 
   close() {
     super.close();
-    this.curve?.close();
     this.text?.close();
     this.style.remove();
     clearTimeout(this.resting);
@@ -321,10 +320,7 @@ export class View extends BaseView {
 
   draw() {
     this.width = this.root.clientWidth;
-    if (!this.width) return; // in a closed tab or section; the observer draws once it opens
-    this.curve.draw(this.theme).then((address) => {
-      if (address) find(this.root, "p.vw-say").textContent = this.phrase("missing", { address });
-    });
+    if (this.width) this.curve.draw(this.fixed.window); // else in a closed tab or section; the observer draws once it opens
   }
 }
 

@@ -1,10 +1,10 @@
 // A plot: lines over two axes, as SVG, with names at the lines' ends that don't overlap.
 
-import { makeSvg } from "../../../browser/static/dom.js";
-import { raised } from "../../../browser/static/number_format.js";
+import { makeSvg } from "./dom.js";
+import { raised } from "./number_format.js";
 
-/** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { KitNode } from "./types" */
+/** @import { Numbers } from "./number_format.js" */
+/** @import { KitNode } from "../../pages/learn/static/types" */
 
 const TICKS = 6; // round values along an axis, at most
 /** @type {Record<string, string>} */
