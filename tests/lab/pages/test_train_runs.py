@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.errors import TrainingError
+from rnnviz.errors import DivergedError, TrainingError
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import run_view, selected_run
 from rnnviz.lab.run import event_log, replay, runs
@@ -87,6 +87,32 @@ def test_a_run_that_is_trained_says_that_it_is_being_measured(open_app: Open) ->
         assert component_data(open_app("train", run="one"))[0]["line"] == (
             "Trained. Measuring it on text it never read, up to a minute …"
         )
+
+
+@pytest.mark.parametrize(
+    ("clip", "norms", "line"),
+    [
+        (
+            None,
+            [0.5, 40.0, 7e9, None],
+            "the gradient norm grew from 0.5 to 7e+09, then the loss was no number. Clip",
+        ),
+        (1.0, [0.5], "Diverged at step 41: the loss is no longer a number. A lower"),
+    ],
+)
+def test_a_run_that_diverged_says_how_and_is_not_resumed(
+    open_app: Open, clip: float | None, norms: list[float | None], line: str
+) -> None:
+    error = DivergedError("it diverged").to_json()
+    folder = RunFolder(make_run("one", None))
+    description = folder.description()
+    folder.write_description(replace(description, config=replace(description.config, clip=clip)))
+    steps = [{"characters": n, "gradient_norm": norm} for n, norm in enumerate(norms)]
+    event_log.append(folder.events, {"event": "diverged", "step": 41, "steps": steps})
+    event_log.append(folder.events, {"event": "failed", "error": error, "cause": "diverged"})
+    app = open_app("train", run="one")
+    assert line in component_data(app)[0]["line"]
+    assert not {"train-resume", "train-stop"} & {button.key for button in app.button}
 
 
 def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
