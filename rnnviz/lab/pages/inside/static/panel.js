@@ -71,7 +71,7 @@ export class Panel {
     this.pad.setAttribute("role", "img");
     this.pad.setAttribute(
       "aria-label",
-      together(about.title && `${about.title}.`, about.finding, about.notice),
+      together(about.title && `${about.title}.`, about.altText, about.notice),
     );
   }
 

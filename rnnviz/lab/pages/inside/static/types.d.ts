@@ -22,12 +22,12 @@ export interface AboutText {
   pick: number | null;
 }
 
-/** A figure with its two sentences, see `Panel` in dashboard.py. */
+/** A figure with its two sentences, see `DashboardPanel` in dashboard.py. */
 export interface AboutPanel {
   name: string;
   title: string;
   notice: string;
-  finding: string;
+  altText: string;
   limits: string;
   height: number;
   width: number;
