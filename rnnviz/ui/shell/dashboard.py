@@ -32,7 +32,7 @@ Figure = dict[str, Any]
 PALETTE_STEPS = 33  # colours behind the text: an odd number, so that a diverging scale has a middle
 MIN_CONTRAST = 4.5  # the least contrast of a letter with its background: WCAG 2, level AA
 
-_component = Component("board")
+_component = Component("dashboard")
 
 
 @dataclass(frozen=True, eq=False)

@@ -498,7 +498,7 @@ PATCH = Computation[PatchControls]("patch", lambda: _("Patching the state"), _pa
 class PatchedPlace:
     """One of the two texts of a patch, and the place in it: after so many characters.
 
-    key      of its board, and the beginning of its fields' keys
+    key      of its dashboard, and the beginning of its fields' keys
     title    of the field
     label    of the text below it
     example  a text with "|" at the place

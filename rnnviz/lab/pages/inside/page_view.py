@@ -135,7 +135,7 @@ def cursor(request: DashboardRequest, view: PageView, otherwise: T) -> int | T:
 
     `otherwise` if none has been chosen.
     """
-    # The cursor is one field for all boards: a click in one is seen in all at their next drawing.
+    # The cursor is one field for all dashboards: a click in one is seen in all at their next drawing.
     requested = request.position(len(view.text))
     if requested is not None:
         AT.request(requested)
