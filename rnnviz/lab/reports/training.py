@@ -315,7 +315,7 @@ def _labels(
 
 
 def _note(text: str, colour: str, **style: Any) -> dict[str, Any]:
-    """A word on the chart; at the left, above its place, unless `more` changes it."""
+    """A word on the chart; at the left, above its place, unless `style` changes it."""
     return {
         "x": 0,
         "xref": "paper",

@@ -23,8 +23,10 @@ SHIPPED = "shipped:"
 """The prefix of a replay's id; no run's id begins with it."""
 
 RUN: Field[str | None] = Field("run", address="run")
-REPLAY: Field[str] = Field("train-replay-id")
 """The id of the run or replay in view."""
+
+REPLAY: Field[str] = Field("train-replay-id")
+"""The id of the replay that the picker shows, whichever is in view."""
 
 _STARTED = "train.started"  # a key of st.session_state: the id started last, and the number of that start
 _starts = count(1)
