@@ -111,7 +111,7 @@ class RunPicture:
 
     def shows(self, run: SelectedRun) -> bool:
         """Whether it is this run's, and not a deleted one's of the same name."""
-        return (self.run.id, self.run.born) == (run.id, run.born)
+        return (self.run.id, self.run.created) == (run.id, run.created)
 
     def render(self, run: SelectedRun, started: int) -> None:
         """Read what is new, and send the picture; see `show`."""
@@ -161,18 +161,18 @@ class RunPicture:
         layout, digest = _layout(curves, self._words)
         header: dict[str, Any] = {
             "run": run.id,
-            "born": run.born,
+            "created": run.created,
             "state": run.state,
             "alive": run.alive,
             "cell": str(config.get("cell", "")),
             "scale": scale.kind,
-            "probe": newest.text if newest is not None else "",
-            "units": newest.hidden.shape[2] if newest is not None else 0,
-            "rows": frames.units.tolist(),
+            "watchText": newest.text if newest is not None else "",
+            "unitCount": newest.hidden.shape[2] if newest is not None else 0,
+            "shownUnits": frames.shown_units.tolist(),
             "steps": steps,
             "frames": frames.headers,
             "symbols": ["", *list(frames.symbols)[1:]],
-            "drawn": self.monitor.position,
+            "logPosition": self.monitor.position,
             # Echoed, so that a browser knows which of its asks this answers (view_socket.js). Bounded,
             # because any client may send anything.
             "client": str(ask.get("client", ""))[:64],
@@ -209,7 +209,7 @@ class RunPicture:
         start = self.monitor.last("start")
         return run_words.words(
             self.measurement(),
-            steps=self.monitor.last("progress").get("counted") == "steps",
+            steps=self._counts_steps,
             uniform=start.get("uniform") is not None or not start,
             has_watch_text=bool(self.run.description.get("probe")),
         )
@@ -222,6 +222,12 @@ class RunPicture:
         together = self.run.config.get("train_on") == "train+validation"
         return run_words.AT_THE_END if unmeasured or together else run_words.VALIDATION
 
+    @property
+    def _counts_steps(self) -> bool:
+        """Whether the run's progress is in steps, as another program's may be, not in characters."""
+        newest = self.monitor.last("progress") or self.monitor.last("report")
+        return bool(newest.get("counted") == "steps")
+
     def facts(self) -> dict[str, Any]:
         """The view's numbers, progress, sentences and sample text, from the run's newest events."""
         last, report, start = (self.monitor.last(kind) for kind in ("progress", "report", "start"))
@@ -231,8 +237,8 @@ class RunPicture:
             lines = [*(["end"] if held_out else []), "train"]
         sample_place = ""
         if report.get("characters") and report.get("sample"):
-            counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
-            sample_place = counted.format(n=run_words.millions(report["characters"]))
+            place = _("after {n} steps") if self._counts_steps else _("after {n} characters")
+            sample_place = place.format(n=run_words.millions(report["characters"]))
         share = 1.0 if self.run.state == "finished" else run_words.share(last, start.get("total_characters"))
         return {
             "numbers": {
@@ -244,13 +250,13 @@ class RunPicture:
                 "rate": last.get("learning_rate"),
             },
             "lines": lines,
-            "counted": start.get("ngram") is not None,
+            "hasNgram": start.get("ngram") is not None,
             "seconds": last.get("seconds", 0.0),
             "fraction": share or 0.0,
-            "line": self.progress_line(),
+            "progressLine": self.progress_line(),
             "passed": run_words.passed(self.monitor.last("passed"), start.get("ngram_order", 6)),
             "sample": str(report.get("sample") or ""),
-            "sampled": sample_place,
+            "samplePlace": sample_place,
         }
 
     def progress_line(self) -> str:
@@ -265,7 +271,7 @@ class RunPicture:
             )
         if state == "starting" or (state == "running" and read is None):
             return _("Starting: it reads the text and counts its sequences …")
-        unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
+        unit = _("{read} steps") if self._counts_steps else _("{read} characters")
         progress = unit.format(read=run_words.millions(read or 0))
         if state in ("finished", "shipped"):
             took = duration(seconds) if seconds is not None else ""
@@ -298,14 +304,14 @@ class RunPicture:
 class SnapshotFrames:
     """Snapshots as the browser draws them.
 
-    units    the units shown of each layer, (L, rows)
-    headers  what is said of each snapshot
-    arrays   its numbers, by "KEY.NAME"
-    symbols  numbers of the characters in all of them; 0 is the unknown symbol
+    shown_units  the units shown of each layer, (L, rows)
+    headers      what is said of each snapshot
+    arrays       its numbers, by "KEY.NAME"
+    symbols      numbers of the characters in all of them; 0 is the unknown symbol
     """
 
-    def __init__(self, units: Integers, scale: ColourScale) -> None:
-        self.units, self._scale = units, scale
+    def __init__(self, shown_units: Integers, scale: ColourScale) -> None:
+        self.shown_units, self._scale = shown_units, scale
         self.headers: list[dict[str, Any]] = []
         self.arrays: Arrays = {}
         self.symbols: dict[str, int] = {"<unk>": 0}
@@ -323,12 +329,12 @@ class SnapshotFrames:
         with np.errstate(invalid="ignore"):
             # A probability of 0 has the log -inf, and 0 * -inf is NaN: the bound makes it 0.
             entropy = -np.sum(np.exp(log_probs) * np.maximum(log_probs, -1e4), axis=1)
-        states = np.take_along_axis(snapshot.hidden, self.units[np.newaxis], 2)
+        states = np.take_along_axis(snapshot.hidden, self.shown_units[np.newaxis], 2)
         columns = {
             "states": self._scale.levels(states),
             "next": self._numbers(symbols[i] for i in likely.ravel()).reshape(likely.shape),
             "chances": np.exp(np.take_along_axis(log_probs, likely, 1)).astype("<f4"),
-            "came": self._numbers(symbols[i] for i in actual),
+            "actual": self._numbers(symbols[i] for i in actual),
             "chance": np.exp(log_probs[np.arange(len(actual)), actual]).astype("<f4"),
             "nll": snapshot.nll.astype("<f4"),
             "entropy": entropy.astype("<f4"),

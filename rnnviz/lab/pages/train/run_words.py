@@ -28,7 +28,7 @@ def words(
         **presenting_words(),
         "heat": _("Sentence to watch"),
         "heat.label": _("Hidden state after each character of the sentence to watch."),
-        "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
+        "heat.range": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
         "heat.surprise": _(
             "Purple behind a character: how much it surprised the network. It fades as the network learns."
         ),
@@ -56,7 +56,7 @@ def words(
         "curve.ends": _("{line}: perplexity {p}."),
         "curve.below": _("{line}: perplexity {p}, below the {ngram}'s {q}."),
         "curve.above": _("{line}: perplexity {p}, above the {ngram}'s {q}."),
-        "curve.counted": {
+        "curve.ngram": {
             VALIDATION: _(
                 "Lower is better. Below the dotted line it predicts better than counting sequences does."
             ),
@@ -91,8 +91,8 @@ def _numbers(*, steps: bool) -> dict[str, str]:
         "number.held_out.help": _("On the last 10 % of the text, which it was never trained on"),
         "number.train": _("training perplexity"),
         "number.train.help": _("On the text it is reading, with dropout, over the last seconds"),
-        "number.probe": _("sentence to watch"),
-        "number.probe.help": _("The newest perplexity of the sentence to watch"),
+        "number.watch_text": _("sentence to watch"),
+        "number.watch_text.help": _("The newest perplexity of the sentence to watch"),
         "number.speed": _("steps a second") if steps else _("characters a second"),
         "number.speed.help": _("How fast it trains, over the last half second"),
         "number.clipped": _("steps clipped"),

@@ -34,13 +34,13 @@ _starts = count(1)
 
 @dataclass(frozen=True)
 class SelectedRun:
-    """A `run`, or a shipped `replay`. `born`, a run's time of creation, tells it from a deleted namesake."""
+    """A `run`, or a shipped `replay`. `created`, a run's Unix time, tells it from a deleted namesake."""
 
     id: str
     description: dict[str, Any]
     state: str = "shipped"
     alive: bool = False
-    born: float = 0.0
+    created: float = 0.0
     run: runs.Run | None = None
     replay: Replay | None = None
 
