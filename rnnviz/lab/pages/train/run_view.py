@@ -79,7 +79,7 @@ class RunMonitor:
         self.events: list[dict[str, Any]] = []
         self.position = 0  # the byte of the log up to which it is read
         self.snapshot: Snapshot | None = None  # the newest
-        self._snapshot_mark: object = None
+        self._snapshot_version: object = None
 
     def refresh(self, run: SelectedRun) -> None:
         """Read new events, and the newest snapshot if it has changed."""
@@ -87,9 +87,9 @@ class RunMonitor:
             self.events, self.position = [], 0
         new, self.position = run.tail_log(self.position)
         runs.merge(self.events, new)
-        mark = run.mark()
-        if mark is not None and mark != self._snapshot_mark:
-            self.snapshot, self._snapshot_mark = _snapshot(run, None), mark
+        version = run.snapshot_version()
+        if version is not None and version != self._snapshot_version:
+            self.snapshot, self._snapshot_version = _snapshot(run, None), version
 
     def last(self, kind: str) -> dict[str, Any]:
         """The newest event of a kind, or {}."""
@@ -104,19 +104,19 @@ class RunPicture:
     """
 
     def __init__(self, run: SelectedRun) -> None:
-        self.run, self.monitor, self.socket = run, RunMonitor(), ViewSocket()
+        self.selected, self.monitor, self.socket = run, RunMonitor(), ViewSocket()
         self._words: dict[str, str] = {}
         self._facts: dict[str, Any] = {}
         self._sent_digest = ""
 
     def shows(self, run: SelectedRun) -> bool:
         """Whether it is this run's, and not a deleted one's of the same name."""
-        return (self.run.id, self.run.created) == (run.id, run.created)
+        return (self.selected.id, self.selected.created) == (run.id, run.created)
 
     def render(self, run: SelectedRun, started: int) -> None:
         """Read what is new, and send the picture; see `show`."""
         with self.socket.lock:
-            self.run = run
+            self.selected = run
             self.monitor.refresh(run)
             self._words = self.words()
             self._facts = {**self.facts(), "started": started, "session": self.socket.token}
@@ -133,7 +133,7 @@ class RunPicture:
         ask, any JSON value.
         """
         ask = ask_json if isinstance(ask_json, Mapping) else {}
-        run, config, newest = self.run, self.run.config, self.monitor.snapshot
+        run, config, newest = self.selected, self.selected.config, self.monitor.snapshot
         curves = training.curves(
             self.monitor.events,
             clip=float(config.get("clip", 1.0)),
@@ -194,7 +194,7 @@ class RunPicture:
         if snapshot is None:
             return np.zeros((0, 0), np.int64)
         layers, units = snapshot.hidden.shape[1:]
-        if self.run.alive:
+        if self.selected.alive:
             return np.tile(np.arange(min(SHOWN_UNITS, units)), (layers, 1))
         rows = []
         for layer in range(layers):
@@ -211,7 +211,7 @@ class RunPicture:
             self.measurement(),
             steps=self._counts_steps,
             uniform=start.get("uniform") is not None or not start,
-            has_watch_text=bool(self.run.description.get("probe")),
+            has_watch_text=bool(self.selected.description.get("probe")),
         )
 
     def measurement(self) -> str:
@@ -219,7 +219,7 @@ class RunPicture:
         VALIDATION or AT_THE_END.
         """
         unmeasured = self.monitor.last("start").get("validation_characters") == 0
-        together = self.run.config.get("train_on") == "train+validation"
+        together = self.selected.config.get("train_on") == "train+validation"
         return run_words.AT_THE_END if unmeasured or together else run_words.VALIDATION
 
     @property
@@ -239,7 +239,9 @@ class RunPicture:
         if report.get("characters") and report.get("sample"):
             place = _("after {n} steps") if self._counts_steps else _("after {n} characters")
             sample_place = place.format(n=run_words.millions(report["characters"]))
-        share = 1.0 if self.run.state == "finished" else run_words.share(last, start.get("total_characters"))
+        share = (
+            1.0 if self.selected.state == "finished" else run_words.share(last, start.get("total_characters"))
+        )
         return {
             "numbers": {
                 "validation": report.get("validation_perplexity"),
@@ -261,7 +263,7 @@ class RunPicture:
 
     def progress_line(self) -> str:
         """The line on the run's progress, from its newest events."""
-        state, run = self.run.state, self.run.run
+        state, run = self.selected.state, self.selected.run
         last = self.monitor.last("progress") or self.monitor.last("report")
         total = run_words.number(self.monitor.last("start").get("total_characters"))
         read, seconds, eta = (run_words.number(last.get(name)) for name in ("characters", "seconds", "eta"))

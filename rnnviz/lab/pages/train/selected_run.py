@@ -64,7 +64,7 @@ class SelectedRun:
         """The snapshot at a step; None: the newest. Raises TrainingError if it can't be read."""
         return runs.snapshot(self.id, step) if self.replay is None else self.replay.snapshot(step)
 
-    def mark(self) -> object:
+    def snapshot_version(self) -> object:
         """A value that changes with each new snapshot; None before the first."""
         if self.run is None:
             return 1

@@ -104,7 +104,9 @@ export class Words {
   /** Show the choice of a layer, and the numbers of its units. @param {number[][]} shownUnits @param {number} layer */
   units(shownUnits, layer) {
     find(this.root, "label.rt-layers").hidden = shownUnits.length < 2;
-    const layers = shownUnits.map((_, n) => /** @type {[number, string]} */ ([n, this.phrase("layer.n", { n })]));
+    const layers = shownUnits.map(
+      (_, n) => /** @type {[number, string]} */ ([n, this.phrase("layer.n", { n })]),
+    );
     options(find(this.root, "select.rt-layer"), layers, layer);
     const list = find(this.root, "ol.rt-units");
     if (list.textContent !== shownUnits[layer].join(""))
