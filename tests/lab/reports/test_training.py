@@ -42,11 +42,11 @@ def test_curves_are_what_the_events_say() -> None:
         [*EVENTS, {"event": "passed", "step": 50, "characters": 5000, "seconds": 12.0}]
     )
     assert run_curves.characters[:2].tolist() == [100, 200]
-    assert run_curves.measured.tolist() == [2000, 5900]
+    assert run_curves.validation_at.tolist() == [2000, 5900]
     assert run_curves.validation.tolist() == [9.0, 4.4]
     assert run_curves.passed == 5000
     assert run_curves.total == 10_000
-    assert training.yardsticks(run_curves) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
+    assert training.baselines(run_curves) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
 
 
 def test_empty_or_odd_events_draw_a_figure() -> None:
