@@ -355,7 +355,7 @@ def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: O
     for n, (name, text) in enumerate(read.items()):
         make_run(name, created=float(n + 1), text=text)
         if name.startswith("steps"):
-            last = runs.find(name).last or {}
+            last = runs.find(name).progress or {}
             event_log.append(runs.home() / name / "events.jsonl", {**last, "counted": "steps"})
     app = open_app("train", run="b")
     assert app.multiselect(key="train-compare").options == ["c", "b"], "not d, on a text of its own"

@@ -285,9 +285,9 @@ def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest
         assert run is not None
         watch.refresh(run)
         longest_log = max(longest_log, len(watch.events))
-        assert watch.last("progress")["step"] == step
+        assert watch.newest("progress")["step"] == step
     assert longest_log == 21
-    assert watch.last("start")["total_characters"] == 3000
+    assert watch.newest("start")["total_characters"] == 3000
 
 
 @pytest.mark.usefixtures("started")

@@ -91,7 +91,7 @@ class RunMonitor:
         if version is not None and version != self._snapshot_version:
             self.snapshot, self._snapshot_version = _snapshot(run, None), version
 
-    def last(self, kind: str) -> dict[str, Any]:
+    def newest(self, kind: str) -> dict[str, Any]:
         """The newest event of a kind, or {}."""
         return next((event for event in reversed(self.events) if event["event"] == kind), {})
 
@@ -206,7 +206,7 @@ class RunPicture:
 
     def words(self) -> dict[str, str]:
         """The view's words, which depend on what this run measures."""
-        start = self.monitor.last("start")
+        start = self.monitor.newest("start")
         return run_words.words(
             self.measurement(),
             steps=self._counts_steps,
@@ -218,22 +218,22 @@ class RunPicture:
         """Whether the run measures its validation text as it trains, or its held-out text at the end:
         VALIDATION or AT_THE_END.
         """
-        unmeasured = self.monitor.last("start").get("validation_characters") == 0
+        unmeasured = self.monitor.newest("start").get("validation_characters") == 0
         together = self.selected.config.get("train_on") == "train+validation"
         return run_words.AT_THE_END if unmeasured or together else run_words.VALIDATION
 
     @property
     def _counts_steps(self) -> bool:
         """Whether the run's progress is in steps, as another program's may be, not in characters."""
-        newest = self.monitor.last("progress") or self.monitor.last("report")
+        newest = self.monitor.newest("progress") or self.monitor.newest("report")
         return bool(newest.get("counted") == "steps")
 
     def facts(self) -> dict[str, Any]:
         """The view's numbers, progress, sentences and sample text, from the run's newest events."""
-        last, report, start = (self.monitor.last(kind) for kind in ("progress", "report", "start"))
+        last, report, start = (self.monitor.newest(kind) for kind in ("progress", "report", "start"))
         held_out, lines = None, ["validation", "train"]
         if self.measurement() == run_words.AT_THE_END:
-            held_out = self.monitor.last("finished").get("held_out")
+            held_out = self.monitor.newest("finished").get("held_out")
             lines = [*(["end"] if held_out else []), "train"]
         sample_place = ""
         if report.get("characters") and report.get("sample"):
@@ -256,7 +256,7 @@ class RunPicture:
             "seconds": last.get("seconds", 0.0),
             "fraction": share or 0.0,
             "progressLine": self.progress_line(),
-            "passed": run_words.passed(self.monitor.last("passed"), start.get("ngram_order", 6)),
+            "passed": run_words.passed(self.monitor.newest("passed"), start.get("ngram_order", 6)),
             "sample": str(report.get("sample") or ""),
             "samplePlace": sample_place,
         }
@@ -264,12 +264,14 @@ class RunPicture:
     def progress_line(self) -> str:
         """The line on the run's progress, from its newest events."""
         state, run = self.selected.state, self.selected.run
-        last = self.monitor.last("progress") or self.monitor.last("report")
-        total = run_words.number(self.monitor.last("start").get("total_characters"))
-        read, seconds, eta = (run_words.number(last.get(name)) for name in ("characters", "seconds", "eta"))
+        last = self.monitor.newest("progress") or self.monitor.newest("report")
+        total = run_words.as_number(self.monitor.newest("start").get("total_characters"))
+        read, seconds, eta = (
+            run_words.as_number(last.get(name)) for name in ("characters", "seconds", "eta")
+        )
         if state == "waiting" and run is not None:
             return _("Waiting: {place}. It starts by itself.").format(
-                place=run_words.place(queue.runs_ahead(RunFolder(run.path)))
+                place=run_words.queue_place(queue.runs_ahead(RunFolder(run.path)))
             )
         if state == "starting" or (state == "running" and read is None):
             return _("Starting: it reads the text and counts its sequences …")
@@ -278,7 +280,7 @@ class RunPicture:
         if state in ("finished", "shipped"):
             took = duration(seconds) if seconds is not None else ""
             done = _("Trained for {time}: {far}").format(time=took, far=progress)
-            held_out = run_words.number(self.monitor.last("finished").get("held_out"))
+            held_out = run_words.as_number(self.monitor.newest("finished").get("held_out"))
             if held_out is None:
                 return done
             return f"{done} · " + _("held-out perplexity {p}").format(p=rounded(held_out))
@@ -294,10 +296,10 @@ class RunPicture:
             return (
                 progress if eta is None else _("{far} · {time} left").format(far=progress, time=duration(eta))
             )
-        words = run_words.state(state).capitalize()
+        words = run_words.state_word(state).capitalize()
         if read is not None:
             words = _("{state} at {far}").format(state=words, far=progress)
-        cause = self.monitor.last("failed" if state == "failed" else "stopped").get("cause")
+        cause = self.monitor.newest("failed" if state == "failed" else "stopped").get("cause")
         message = translate_error(run.error) if run is not None and run.error else ""
         reason = run_words.reason(state, cause) or message
         return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)
