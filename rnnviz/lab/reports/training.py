@@ -169,9 +169,9 @@ def extent(several: Iterable[Curves]) -> tuple[float, float]:
     for run in several:
         levels = [value for _name, value in baselines(run)]
         perplexities = _finite(np.append(run.validation, run.held_out))
-        shown = [*_finite(run.train)[-1:], *perplexities]
+        visible_values = [*_finite(run.train)[-1:], *perplexities]
         low = min([low, *(ROOM_BELOW * value for value in levels)])
-        if shown and min(shown) < 1.05 * low:  # a curve that nears the lower end
+        if visible_values and min(visible_values) < 1.05 * low:  # a curve that nears the lower end
             low = 1.0
         highest = max([*levels, *(perplexities[:1] if not levels else [])], default=10.0)
         high = max(high, ROOM_ABOVE * highest)
