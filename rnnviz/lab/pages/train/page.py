@@ -77,8 +77,8 @@ def draw_new_run() -> TrainingText | None:
     with sentence_column:
         settings.watch_text_field()
     line_column, pills_column = st.columns([8, 3], vertical_alignment="center", gap="medium")
-    # The forecast's place, filled further down: what the reader sets below it decides the forecast.
-    place = line_column.container()
+    # The forecast's slot, filled further down: what the reader sets below it decides the forecast.
+    forecast_slot = line_column.container()
     with pills_column:
         opened = _choose_section()
     if opened is not None:
@@ -87,7 +87,7 @@ def draw_new_run() -> TrainingText | None:
                 settings.draw_settings()
             else:
                 training_text.facts(text)
-    with place:
+    with forecast_slot:
         recipe = _recipe_or_reason(text, preset_key)
     # After the forecast, because a recipe that can't be started disables Start.
     pressed = start_column.button(
@@ -99,7 +99,7 @@ def draw_new_run() -> TrainingText | None:
         width="stretch",
     )
     if pressed and recipe is not None:
-        with place:
+        with forecast_slot:
             start(text, recipe)
     return text
 

@@ -195,7 +195,7 @@ def draw_settings() -> None:
 def _field(name: str, control: SettingControl) -> None:
     if name in ("minutes", "characters") and FIELDS["until"].get() != name:
         return
-    usual: dict[str, Any] = {
+    widget_options: dict[str, Any] = {
         "label": _(control.label),
         **FIELDS[name].widget,
         "help": _(control.help) if control.help else None,
@@ -203,18 +203,18 @@ def _field(name: str, control: SettingControl) -> None:
     }
     if control.words is not None:
         words = control.words
-        usual |= {"options": list(words), "format_func": lambda option: _(words[option])}
+        widget_options |= {"options": list(words), "format_func": lambda option: _(words[option])}
         if len(words) > MAX_SEGMENTS:
-            st.selectbox(**usual)
+            st.selectbox(**widget_options)
         else:
-            st.segmented_control(required=True, **usual)
+            st.segmented_control(required=True, **widget_options)
     elif control.numbers is None:
-        st.slider(min_value=0.0, max_value=MAX_SHARE, step=0.01, **usual)
+        st.slider(min_value=0.0, max_value=MAX_SHARE, step=0.01, **widget_options)
     else:
         if control.step is not None:
-            usual |= {"step": control.step, "format": f"%.{control.digits}f"}
+            widget_options |= {"step": control.step, "format": f"%.{control.digits}f"}
         low, high = control.numbers
-        st.number_input(min_value=low, max_value=high, **usual)
+        st.number_input(min_value=low, max_value=high, **widget_options)
 
 
 def _idle() -> dict[str, Any]:
