@@ -79,7 +79,7 @@ FIELDS: dict[str, Field[Any]] = {name: Field(f"set-{name}") for name in (*CONTRO
 
 
 @dataclass(frozen=True)
-class FormRecipe:
+class FormValues:
     """The values of the form.
 
     config      the recipe
@@ -225,8 +225,8 @@ def _idle() -> dict[str, Any]:
     }
 
 
-def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
-    """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
+def read_form(text: TrainingText, preset_key: str) -> FormValues:
+    """The values of the form. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(preset_key, text.corpus.characters, cores())
     # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
     values = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
@@ -241,4 +241,4 @@ def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return FormRecipe(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)
+    return FormValues(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)
