@@ -174,7 +174,7 @@ def test_a_replay_says_what_its_figures_are_of(
     assert header["lines"] == lines
     assert "with dropout" in words["number.train.help"]
     assert words["curve.ngram"].startswith(f"Lower is better. {notice}")
-    figures = len(arrays["looked"]), header["numbers"]["held_out"], header["numbers"]["validation"]
+    figures = len(arrays["held_out_at"]), header["numbers"]["held_out"], header["numbers"]["validation"]
     assert figures == numbers
 
 

@@ -64,7 +64,7 @@ def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text
     end = {"event": "finished", "held_out": 4.2}
     bare = [START, *(progress(n) for n in range(1, 60)), report(59, None), end]
     run_curves = training.curves(bare)
-    assert (run_curves.looked.tolist(), run_curves.held_out.tolist()) == ([10_000], [4.2])
+    assert (run_curves.held_out_at.tolist(), run_curves.held_out.tolist()) == ([10_000], [4.2])
     dot = next(trace for trace in training.figure(run_curves)["data"] if trace["name"] == "held_out")
     assert (dot["x"], dot["y"]) == ([10_000], [4.2])
     assert dot["marker"]["size"] > 5
