@@ -39,13 +39,13 @@ TEXT = Field(
     "inside.text",
     "",
     address="text",
-    check=lambda packed: unpack_text(packed)[:MAX_TEXT_CHARS],
+    parse=lambda packed: unpack_text(packed)[:MAX_TEXT_CHARS],
     brief=True,
 )
-LAYER = Field("inside.layer", 0, address="layer", title=N_("Layer"), check=int, brief=True)
+LAYER = Field("inside.layer", 0, address="layer", title=N_("Layer"), parse=int, brief=True)
 QUANTITY = Field("inside.quantity", "hidden", address="quantity", title=N_("Look at"))
-AT = Field[int | None]("inside.at", address="at", title=N_("Character"), check=int)
-UNIT = Field[int | None]("inside.unit", address="unit", title=N_("Unit"), check=int)
+AT = Field[int | None]("inside.at", address="at", title=N_("Character"), parse=int)
+UNIT = Field[int | None]("inside.unit", address="unit", title=N_("Unit"), parse=int)
 CHANGE_WAY = Field("inside.way", "change")  # the way to change something, under Cause
 
 
