@@ -80,9 +80,8 @@ def app_url(folder: Path, models_folder: Path) -> Iterator[str]:
         yield url
 
 
-# All that is to be seen and set in the live view, but for the axes, what is painted and what is
-# said aloud.
-LOOK = """(root) => [...root.querySelectorAll("*:not(.rv-said, .rv-plot, .rv-plot *)")]
+# All that is to be seen and set in the live view, but for what is painted and what is said aloud.
+LOOK = """(root) => [...root.querySelectorAll("*:not(.rv-said)")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }))
     .map((one) => {
         const words = [...one.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data);
