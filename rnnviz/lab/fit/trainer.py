@@ -23,12 +23,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.checks import checked, renamed
-from rnnviz.errors import CheckpointError, CorpusError, TrainingError
+from rnnviz.errors import CheckpointError, CorpusError, DivergedError
+from rnnviz.lab.engines import untrained as untrained_copies
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.lab.fit.batches import Streams, beginnings, cuts
-from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
+from rnnviz.lab.fit.optimiser import make_optimiser, precision_on, rate
 from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, Interval, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
 from rnnviz.networks import contamination
@@ -78,6 +79,9 @@ class Trainer:
         self.model = untrained(
             sizes, vocabulary, seed=config.seed, name=name, normaliser=config.normaliser
         ).to(self.device)
+        if config.initialisation != "torch":
+            first = untrained_copies.tensors(sizes, config.seed, config.initialisation, config.sigma)
+            self.model.load_state_dict({part: torch.from_numpy(values) for part, values in first.items()})
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
         self.streams = Streams(
             ids,
@@ -86,11 +90,12 @@ class Trainer:
             vocabulary.start,
             fresh_share=config.fresh_rows,
             beginnings=beginnings(self.text) if config.fresh_rows else (),
+            partition=config.partition,
         )
         self.cuts = cuts(config, self.streams)
         self.total_steps = self.cuts.total_steps
         self.total_characters = self.cuts.total_stream_chars * self.streams.row_count
-        self.optimiser = adamw(self.model, config)
+        self.optimiser = make_optimiser(self.model, config)
         self.dropout = Dropout(
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
         )
@@ -151,14 +156,14 @@ class Trainer:
 
     def learning_rate(self) -> float:
         """The learning rate of the next step."""
-        highest = self.config.learning_rate
+        highest, falls = self.config.learning_rate, self.config.optimiser == "adamw"
         if self.config.truncation == "regular":
-            return rate(highest, self.step_index, 1, self.total_steps)
+            return rate(highest, self.step_index, 1, self.total_steps) if falls else highest
         # Pieces differ in length: the schedule counts characters, and a short piece gets a small step, in
         # proportion to its length (Merity, Keskar & Socher 2018).
         begin, end = self.cuts.at(self.step_index)
         coming = (end - begin) * self.streams.row_count
-        whole = rate(highest, self.characters, coming, self.total_characters)
+        whole = rate(highest, self.characters, coming, self.total_characters) if falls else highest
         return whole * (end - begin) / self.config.steps
 
     def step(self) -> tuple[Tensor, Tensor, int]:
@@ -169,7 +174,12 @@ class Trainer:
         if begin == 0:  # a new epoch: streams begin elsewhere, at the zero state
             offset = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried_state = int(offset), None
-        inputs, labels = self.streams.between(begin, end, self.offset)
+        if self.config.partition == "random":
+            order = self.config.seed, self.step_index // self.streams.pieces_an_epoch
+            inputs, labels = self.streams.drawn_pieces(begin, end, self.offset, seed=order)
+            self.carried_state = None
+        else:
+            inputs, labels = self.streams.between(begin, end, self.offset)
         # Typed text begins at the zero state, which streams meet only once an epoch.
         if self.streams.fresh_rows:
             rows = self.streams.fresh_pieces(end - begin, self.generator)
@@ -186,10 +196,13 @@ class Trainer:
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
         # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
-        self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
-        self.optimiser.step()
+        if self.config.clip is not None:
+            self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.step_index += 1
         self.loss, self.norm, self.step_characters = loss, norm, labels.numel()
+        # Where a number is missing, the weights stay as they were, to be looked at. A GPU isn't waited for.
+        if self.device.type != "cpu" or not self.diverged:
+            self.optimiser.step()
         self.characters += self.step_characters
         return loss, norm, self.step_characters
 
@@ -225,7 +238,8 @@ class Trainer:
 
         `prompt` begins each report's sample; `on_step` is called after every step. `early_reports` adds
         reports after steps 1, 8, 16, 32 … before the first regular one, because perplexity falls fastest
-        then. Reports leave the weights unchanged. Raises TrainingError if the run diverges.
+        then. Reports leave the weights unchanged. Raises DivergedError if the run diverges: on a processor at
+        once, with the weights of the step before, on a GPU with the next report.
         """
         first = self.config.evaluate_every or self.streams.pieces_an_epoch
         self.early_steps = frozenset(early_steps(first)) if early_reports else frozenset()
@@ -242,6 +256,8 @@ class Trainer:
             if self.done or self.stopping:
                 return
             n = self._paced_step()
+            if self.device.type == "cpu":
+                self.check()
             # In place: a tensor that outlives its step keeps the allocator from reusing the memory around it
             # (gigabytes, over an epoch).
             self.interval.loss += self.loss * n
@@ -275,17 +291,28 @@ class Trainer:
         self.interval.seconds += now - self._counted
         self._counted = now
 
+    @property
+    def diverged(self) -> bool:
+        """Whether the last step's loss or gradient norm is no number. Waits for a GPU."""
+        return not (math.isfinite(float(self.loss)) and math.isfinite(float(self.norm)))
+
     def check(self, loss: float = 0.0) -> None:
-        """Raise TrainingError if the last step, or `loss`, diverged."""
-        if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
+        """Raise DivergedError if the last step, or `loss`, diverged."""
+        if self.diverged or not math.isfinite(loss):
             raise self._diverged()
 
-    def _diverged(self) -> TrainingError:
-        return TrainingError(
+    def _diverged(self) -> DivergedError:
+        numbers = {"step": self.step_index, "learning_rate": self.config.learning_rate}
+        if self.config.clip is None:
+            return DivergedError(
+                "the loss is no longer a number at step {step:,}: the run diverged. Lower "
+                "learning_rate (now {learning_rate:g}), or clip gradients (clip is None)",
+                **numbers,
+            )
+        return DivergedError(
             "the loss is no longer a number at step {step:,}: the run diverged. Lower "
             "learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
-            step=self.step_index,
-            learning_rate=self.config.learning_rate,
+            **numbers,
             clip=self.config.clip,
         )
 

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.page.modules import PACKAGE, plotly_folder
+from rnnviz.page.modules import PACKAGE
 
 KIT = PACKAGE / "ui" / "browser" / "static"
 KATEX = PACKAGE / "ui" / "browser" / "katex"  # a library, unchanged from its npm package
@@ -57,7 +57,7 @@ VIEWS = {
     for view in (
         View("live", "ui/pages/explore/static", "rnnviz", f"The live view's {_HOW}"),
         View("viewer", "ui/pages/perplexity/static", "rnnviz-viewer", f"The text viewer's {_HOW}"),
-        View("board", "lab/pages/inside/static", "rnnviz-board", f"The board's {_HOW}"),
+        View("dashboard", "lab/pages/inside/static", "rnnviz-dashboard", f"The dashboard's {_HOW}"),
         View("training", "lab/pages/train/static", "rnnviz-training", f"The training view's {_HOW}"),
         View("learn", "ui/pages/learn/static", "rnnviz-learn", f"The lecture's {_HOW}"),
         View("address", "ui/browser/address", "rnnviz-address", f"The address's {_HOW}"),
@@ -101,5 +101,5 @@ def routes(*, settled: bool = True) -> list[Mount]:
     files = _ImmutableFiles if settled else StaticFiles
     return [
         *(Mount(address(folder), files(directory=folder)) for folder in FOLDERS),
-        Mount(f"{ADDRESS}/plotly", files(directory=plotly_folder())),
+        Mount(f"{ADDRESS}/plotly", files(packages=[("plotly", "package_data")])),
     ]

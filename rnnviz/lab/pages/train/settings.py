@@ -16,10 +16,11 @@ from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.lab.run.folder import Description
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.settings import (
+    BATCHES,
     LENGTH,
     NETWORK,
+    OPTIMISATION,
     REGULARISATION,
-    TRAINING,
     Setting,
     SettingControl,
     settings_of,
@@ -51,7 +52,7 @@ LENGTH_UNIT = SettingControl(
 )
 """The choice of the setting that limits a run's length."""
 
-COLUMNS = ((NETWORK,), (TRAINING,), (REGULARISATION, LENGTH))
+COLUMNS = ((NETWORK,), (OPTIMISATION, BATCHES), (REGULARISATION, LENGTH))
 """The groups of the form, in columns."""
 
 SETTINGS = {**settings_of(TrainConfig), "minutes": settings_of(Description)["minutes"]}
@@ -78,7 +79,7 @@ FIELDS: dict[str, Field[Any]] = {name: Field(f"set-{name}") for name in (*CONTRO
 
 
 @dataclass(frozen=True)
-class FormRecipe:
+class FormValues:
     """The values of the form.
 
     config      the recipe
@@ -103,8 +104,11 @@ def choose_preset(text: TrainingText | None) -> str:
         "one-minute-mingru": _("One minute, minGRU"),
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
+        "textbook": _("As in the textbook"),
     }
     keys = presets.fitting(text.corpus.characters if text is not None else 1, cores())
+    if text is not None and text.corpus.name == "timemachine" and not text.from_reader:
+        keys.append("textbook")
     return PRESET.choose(
         _("2 · Training time"),
         {key: words[key] for key in keys},
@@ -117,6 +121,11 @@ def choose_preset(text: TrainingText | None) -> str:
         + _(
             "The minGRU is for comparison: its gates see the characters alone, so all time steps are "
             "computed at once. After a minute its perplexity is higher than the LSTM's."
+        )
+        + " "
+        + _(
+            "As in the textbook: an RNN on the first 10,000 letters and blanks, by plain gradient descent, "
+            "which learns them by heart."
         ),
     )
 
@@ -140,7 +149,8 @@ def resolve_fields(text: TrainingText, preset_key: str) -> None:
     """Decide every field: the reader's value for this text and preset, else the preset's."""
     corpus = text.corpus
     config, minutes = presets.preset(preset_key, corpus.characters, cores())
-    usual = {name: getattr(config, name) for name in RECIPE_CONTROLS} | {
+    recipe = {name: getattr(config, name) for name in RECIPE_CONTROLS}
+    usual = {name: SETTINGS[name].off if value is None else value for name, value in recipe.items()} | {
         "until": "minutes" if minutes else "characters",
         "minutes": minutes or 1.0,
         "characters": config.characters or round(config.epochs * (text.parts[0] or corpus.characters)),
@@ -185,7 +195,7 @@ def draw_settings() -> None:
 def _field(name: str, control: SettingControl) -> None:
     if name in ("minutes", "characters") and FIELDS["until"].get() != name:
         return
-    usual: dict[str, Any] = {
+    widget_options: dict[str, Any] = {
         "label": _(control.label),
         **FIELDS[name].widget,
         "help": _(control.help) if control.help else None,
@@ -193,18 +203,18 @@ def _field(name: str, control: SettingControl) -> None:
     }
     if control.words is not None:
         words = control.words
-        usual |= {"options": list(words), "format_func": lambda option: _(words[option])}
+        widget_options |= {"options": list(words), "format_func": lambda option: _(words[option])}
         if len(words) > MAX_SEGMENTS:
-            st.selectbox(**usual)
+            st.selectbox(**widget_options)
         else:
-            st.segmented_control(required=True, **usual)
+            st.segmented_control(required=True, **widget_options)
     elif control.numbers is None:
-        st.slider(min_value=0.0, max_value=MAX_SHARE, step=0.01, **usual)
+        st.slider(min_value=0.0, max_value=MAX_SHARE, step=0.01, **widget_options)
     else:
         if control.step is not None:
-            usual |= {"step": control.step, "format": f"%.{control.digits}f"}
+            widget_options |= {"step": control.step, "format": f"%.{control.digits}f"}
         low, high = control.numbers
-        st.number_input(min_value=low, max_value=high, **usual)
+        st.number_input(min_value=low, max_value=high, **widget_options)
 
 
 def _idle() -> dict[str, Any]:
@@ -215,11 +225,13 @@ def _idle() -> dict[str, Any]:
     }
 
 
-def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
-    """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
+def read_form(text: TrainingText, preset_key: str) -> FormValues:
+    """The values of the form. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(preset_key, text.corpus.characters, cores())
     # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
     values = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
+    off = {name for name, value in values.items() if value == SETTINGS[name].off}
+    values |= dict.fromkeys(off)  # None
     minutes_limit = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = minutes_limit != (minutes or None) or any(
         v != getattr(config, name) for name, v in values.items()
@@ -229,4 +241,4 @@ def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return FormRecipe(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)
+    return FormValues(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)
