@@ -1,22 +1,12 @@
-"""The curve of a scored text: perplexity, running and over a rolling window.
-
-Pure functions from a `Curve` to a Plotly figure as a plain dictionary; the page fills in its lines.
-"""
+"""The curve of a scored text, running and over a rolling window: its axis, and what lies beyond it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rnnviz.checks import renamed_names
-from rnnviz.figures.axes import Figure, axis, axis_number, layout, line, log_axis
-from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.scoring.breakdown import Curve
-
-ROLLING_OPACITY = 0.45
-"""The rolling line's opacity."""
 
 
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
@@ -60,64 +50,3 @@ def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyon
                 at = int(np.argmax(np.where(outside, cut if above else -cut, -np.inf)))
                 places.append(Beyond(n, int(curve.position[at]), float(cut[at]), above))
     return places
-
-
-def _mark(cut: Beyond, order: int, length: int, theme: Theme) -> Figure:
-    """An arrow at the frame's edge with the value there; each mark of one side has its own row."""
-    is_left = cut.position < length / 2
-    arrow, number = "▲" if cut.above else "▼", axis_number(cut.value)
-    return {
-        "text": f"{arrow} {number}" if is_left else f"{number} {arrow}",
-        "x": cut.position,
-        "y": 1 if cut.above else 0,
-        "yref": "paper",
-        "xanchor": "left" if is_left else "right",
-        "yanchor": "top" if cut.above else "bottom",
-        "xshift": -6 if is_left else 6,
-        "yshift": (-14 if cut.above else 14) * order,
-        "showarrow": False,
-        "bgcolor": theme.background,
-        "borderpad": 0,
-        "font": {"color": _colours(theme)[cut.model], "size": 12},
-    }
-
-
-def _colours(theme: Theme) -> tuple[str, str]:
-    return theme.model, theme.ngram
-
-
-def skeleton(
-    names: tuple[str, ...],
-    *,
-    length: int,
-    ends: tuple[float, float],
-    theme: Theme = LIGHT,
-    cuts: Sequence[Beyond] = (),
-) -> Figure:
-    """Axes and empty lines, two a model: "NAME running" and "NAME rolling". `length` is in characters; `ends`
-    are those of `extent`; `cuts`, from `beyond`, get an arrow and their value each.
-    """
-    data = []
-    for name, colour in zip(names, _colours(theme), strict=False):  # one model, or two
-        data.append(line(f"{name} rolling", colour, 1.25, opacity=ROLLING_OPACITY))
-        data.append(line(f"{name} running", colour, 2.25))
-    return {
-        "data": data,
-        "layout": layout(
-            theme,
-            margin={"l": 46, "r": 10, "t": 6, "b": 22, "pad": 0},
-            xaxis=axis(theme, range=[0, max(1, length)], showgrid=False, tickformat=",d", nticks=8),
-            yaxis=log_axis(theme, ends),
-            annotations=[
-                _mark(cut, sum(earlier.above == cut.above for earlier in cuts[:n]), length, theme)
-                for n, cut in enumerate(cuts)
-            ],
-        ),
-    }
-
-
-if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's
-    __getattr__ = renamed_names(
-        __name__,
-        PALE="ROLLING_OPACITY",
-    )

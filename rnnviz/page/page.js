@@ -183,12 +183,18 @@ class Page {
     this.part = part;
     this.main.hidden = part !== "look";
     this.textRoot.hidden = part !== "texts";
-    for (const [name, tab] of Object.entries(this.tabs)) tab.setAttribute("aria-pressed", String(name === part));
+    for (const [name, tab] of Object.entries(this.tabs))
+      tab.setAttribute("aria-pressed", String(name === part));
     address?.scheduleWrite();
     if (part === "look") return again(this.view);
     const first = !this.texts;
     const { worker } = this.index;
-    this.texts ??= new TextPage(this.textRoot, this.look.texts, () => scriptAddress(worker), (name) => this.chosen(name));
+    this.texts ??= new TextPage(
+      this.textRoot,
+      this.look.texts,
+      () => scriptAddress(worker),
+      (name) => this.chosen(name),
+    );
     if (first) await this.beginTexts();
     if (file) await this.texts.take(file);
   }
@@ -199,7 +205,8 @@ class Page {
     const spoken = this.language;
     this.open(name, language);
     if (this.view.editor) this.view.viewSocket.ask();
-    if (this.texts) (language === spoken ? this.texts.score() : this.beginTexts()).catch((error) => this.fail(error));
+    if (this.texts)
+      (language === spoken ? this.texts.score() : this.beginTexts()).catch((error) => this.fail(error));
   }
 
   /** Let the part for whole texts speak the page's language. */
@@ -214,7 +221,15 @@ class Page {
     this.bar.hidden = true;
     const { titles, symbols, usual } = model.fixed;
     const usualPerplexity = typeof usual === "number" ? 2 ** usual : null;
-    return { name, model, tensors, titles, title: titles[name] ?? name, vocabularySize: symbols.length + 1, usualPerplexity };
+    return {
+      name,
+      model,
+      tensors,
+      titles,
+      title: titles[name] ?? name,
+      vocabularySize: symbols.length + 1,
+      usualPerplexity,
+    };
   }
 
   /** @param {string} name @param {"en" | "zh"} language */

@@ -182,7 +182,8 @@ export class TextPage {
     find(root, "div.tp-under-way").hidden = false;
     find(root, "meter.tp-done").value = done / length;
     const left = Math.ceil(((length - done) / done) * seconds);
-    const time = left < 90 ? phrase("text.seconds", { n: left }) : phrase("text.minutes", { n: Math.ceil(left / 60) });
+    const time =
+      left < 90 ? phrase("text.seconds", { n: left }) : phrase("text.minutes", { n: Math.ceil(left / 60) });
     const values = { done: numbers.whole(done), n: numbers.whole(length), time };
     const so = phrase("text.so-far", { perplexity: numbers.number(figures.perplexity) });
     put(find(root, "span.tp-progress"), phrase("text.progress", { ...values, so }));
@@ -245,7 +246,11 @@ export class TextPage {
     const marks = [{ at: guess, label: phrase("scale.guess", { n: numbers.whole(guess) }), kind: "guess" }];
     const usual = network.usualPerplexity;
     if (usual !== null)
-      marks.unshift({ at: usual, label: phrase("scale.usual", { n: numbers.number(usual) }), kind: "typical" });
+      marks.unshift({
+        at: usual,
+        label: phrase("scale.usual", { n: numbers.number(usual) }),
+        kind: "typical",
+      });
     if (second)
       marks.unshift({
         at: second,
@@ -253,7 +258,13 @@ export class TextPage {
         kind: "second",
       });
     const about = phrase("scale.label", { n: numbers.number(here), guess: numbers.whole(guess) });
-    drawScale(find(root, "div.scale"), about, phrase("scale.first"), { at: here, label: phrase("scale.here") }, marks);
+    drawScale(
+      find(root, "div.scale"),
+      about,
+      phrase("scale.first"),
+      { at: here, label: phrase("scale.here") },
+      marks,
+    );
   }
 
   /** @param {TextResult["figures"]} figures */
@@ -324,7 +335,8 @@ export class TextPage {
     const host = find(this.root, "div.tp-viewer");
     this.view ??= mount(host, PageViewer, { ...look.viewer, name: "vw" });
     const { view, answers } = this;
-    view.viewSocket.sendToPage = async (ask) => view.takeAnswer(/** @type {any} */ (await answers.answer(ask)));
+    view.viewSocket.sendToPage = async (ask) =>
+      view.takeAnswer(/** @type {any} */ (await answers.answer(ask)));
     view.viewSocket.ask();
   }
 

@@ -4,7 +4,7 @@
 /** @import { PageNetwork, ScoreFigures } from "./types" */
 
 /** @typedef {{ done: number, length: number, figures: ScoreFigures }} Progress characters read so far, with their figures */
-/** @typedef {{ figures: ScoreFigures, columns: Columns, length: number }} TextResult of the characters that were read, of `length` */
+/** @typedef {{ figures: ScoreFigures, columns: Columns, length: number, units: number }} TextResult of the characters that were read, of `length`; in UTF-16 they are `units` */
 /** @typedef {{ top: [string, number][], approximate: boolean }} Prediction */
 
 export class TextScorer {

@@ -66,7 +66,6 @@ def viewer_words() -> dict[str, str]:
             "Drag over a passage, or Shift-click its end, to get its perplexity given the text before it."
         ),
         "place": _("characters {from} to {to} of {n}"),
-        "missing": _("Plotly was not found at {address}: the curve can't be drawn."),
         "detail.idle": _("Point at a character or click it to see what the model expected there."),
         "detail.at": _("character {at} of {n}"),
         "detail.unknown": _("not in the model's vocabulary: its cost includes spelling it out"),

@@ -50,7 +50,7 @@ export function serve(scope) {
     const codes = codesOf(text, vocabulary, count);
     const columns = { codes, nll: nll.slice(0, count), rank: signed, entropy: entropy.slice(0, count) };
     const buffers = Object.values(columns).map(({ buffer }) => buffer);
-    scope.postMessage({ id, figures, columns, length }, buffers);
+    scope.postMessage({ id, figures, columns, length, units: score.at }, buffers);
   }
 
   /** @param {ExpectMessage} message */
@@ -59,7 +59,7 @@ export function serve(scope) {
     const reading = new Reading(network, message.unknownCost);
     const context = Array.from(ids.subarray(Math.max(0, position - CONTEXT_CHARS), position));
     reading.read(context);
-    const logs = reading.logProbs(context.length);
+    const logs = reading.logs(context.length);
     const order = Array.from(logs.keys()).sort((a, b) => logs[b] - logs[a] || a - b);
     const top = order
       .slice(0, LISTED_CHARACTERS)

@@ -1,11 +1,11 @@
 // The answers to the text viewer's asks, as rnnviz/ui/pages/perplexity/viewer.py makes them in the app.
 
-/** @import { Answer, Fixed, Told } from "../ui/pages/perplexity/static/types" */
+/** @import { Answer, ExpectedLists, Fixed } from "../ui/pages/perplexity/static/types" */
 /** @import { TextRecord } from "./text_record.js" */
 
 const MAX_CHUNKS = 8; // in one answer; the view asks again for what it still lacks
 
-/** @typedef {{ client?: string, seq?: number, chunks?: number[], at?: number, part?: [number, number], place?: number, static?: string, fresh?: boolean }} ViewerAsk */
+/** @typedef {{ client?: string, seq?: number, chunks?: number[], at?: number, passage?: [number, number], place?: number, static?: string, fresh?: boolean }} ViewerAsk */
 
 export class ViewerAnswers {
   place = 0; // the first character in view
@@ -15,7 +15,7 @@ export class ViewerAnswers {
   /**
    * @param {Omit<Fixed, "names" | "window">} fixed @param {string} digest of the text and its readers
    * @param {{ name: string, record: TextRecord }[]} readings of one text, under one network or two
-   * @param {(position: number) => Promise<Told["lists"]>} expect the networks' predictions of a character
+   * @param {(position: number) => Promise<ExpectedLists["lists"]>} expect the networks' predictions of a character
    */
   constructor(fixed, digest, readings, expect) {
     this.digest = digest;
@@ -33,7 +33,7 @@ export class ViewerAnswers {
   }
 
   /** @param {ViewerAsk} ask @returns {Promise<{ header: Answer, arrays: Record<string, any> }>} */
-  async answer({ client, seq, chunks = [], at, part, place = 0, static: held, fresh }) {
+  async answer({ client, seq, chunks = [], at, passage, place = 0, static: held, fresh }) {
     const [record] = this.records;
     if (!fresh) this.place = place;
     const middle = record.chunkOf(this.place);
@@ -47,8 +47,8 @@ export class ViewerAnswers {
       ...{ client, seq, digest: this.digest, length: record.length, count: record.count },
       ...{ chunk: record.chunkChars, place: this.place, spans, jump: this.jump ?? undefined },
       static: held === this.digest ? undefined : this.fixed,
-      told: at === undefined ? undefined : { at, lists: await this.expect(at) },
-      part: part && { at: part, nats: this.records.map((each) => each.mean(...part)) },
+      expected: at === undefined ? undefined : { at, lists: await this.expect(at) },
+      passage: passage && { at: passage, nats: this.records.map((record) => record.mean(...passage)) },
     };
     const arrays = { ...this.columns(spans), ...(header.static && this.lines()) };
     return { header: /** @type {any} */ (header), arrays };

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.figures import export, live, perplexity, pictures, row_table, themes
+from rnnviz.figures import export, live, pictures, row_table, themes
 from rnnviz.lab.reports import training
 from tests.support.commands import *  # noqa: F403 - its fixtures
 from tests.support.commands import Run
@@ -123,7 +123,6 @@ def test_perplexity_of_a_packed_file_warns_and_scores_its_rows() -> None:
         (live, "COLUMNS", "WINDOW_COLUMNS"),
         (live, "plane", "heat_map_values"),
         (live, "scale_of", "trace_scale"),
-        (perplexity, "PALE", "ROLLING_OPACITY"),
         (pictures, "NAMED", "MAX_ROW_NAMES"),
         (row_table, "format_of", "output_format"),
         (row_table, "writing", "open_table"),

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
-import * as board from "../../rnnviz/ui/pages/learn/static/board.js";
 import * as plot from "../../rnnviz/ui/browser/static/plot.js";
+import * as board from "../../rnnviz/ui/pages/learn/static/board.js";
 import * as primitives from "../../rnnviz/ui/pages/learn/static/primitives.js";
 
 // Whether motion is reduced is asked once, when the view's modules are read.

@@ -159,12 +159,12 @@ test("the viewer's answers hold the asked chunks, a passage's cost and the diffe
   const { header, arrays } = await answers.answer({
     chunks: [2],
     static: "digest",
-    part: [10, 30],
+    passage: [10, 30],
     at: 7,
     seq: 2,
   });
   assert.deepEqual(
-    [header.static, header.told, header.part?.nats[1]],
+    [header.static, header.expected, header.passage?.nats[1]],
     [undefined, { at: 7, lists: [] }, 2 * record.mean(10, 30)],
   );
   const [chunk] = chunks(header, arrays);

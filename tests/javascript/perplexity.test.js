@@ -159,3 +159,37 @@ test("places in words count from 1, costs are perplexities", () => {
     rolling: "3.00 / –",
   });
 });
+
+test("the curve's axis leaves out the first window, where characters may cost thousands", () => {
+  const position = [10, 20, 30, 40, 50];
+  const line = { running: [900, 12, 8, 6, 5.5], rolling: [900, 9, 4, 3, 5] };
+  const [low, high] = curve.extent([line], position, 20);
+  assert.ok(high > 12 && high < 20 && low > 2 && low < 3);
+  const dip = { running: [900, 4, 5, 4, 5], rolling: [0.5, 5, 4, 5, 4] };
+  assert.deepEqual(curve.beyond([line, dip], position, low, high), [
+    { at: 10, value: 900, above: true, row: 0 },
+    { at: 10, value: 900, above: true, row: 1 },
+    { at: 10, value: 0.5, above: false, row: 0 },
+  ]);
+  const endless = { running: [4, 5, 5, 5], rolling: [4, 3, NaN, Infinity] };
+  assert.deepEqual(curve.beyond([endless], position, 1, 10), [
+    { at: 40, value: Infinity, above: true, row: 0 },
+  ]);
+  assert.deepEqual(curve.beyond([{ running: [4, 5], rolling: [5, 4] }], position, 1, 10), []);
+});
+
+test("the curve's axis has round numbers at any span", () => {
+  assert.deepEqual(curve.roundValues(1, 1e7), [1, 100, 10_000, 1e6]);
+  assert.deepEqual(curve.roundValues(1, 100), [1, 2, 5, 10, 20, 50, 100]);
+  assert.deepEqual(curve.roundValues(1.26e5, 1.26e6), [2e5, 5e5, 1e6]);
+  for (const [low, high] of [
+    [3.19, 4.1],
+    [2, 9],
+    [1, 2e9],
+    [1, 1.2],
+  ]) {
+    const values = curve.roundValues(low, high);
+    assert.ok(values.length >= 2 && values.length <= 13, `${low} to ${high}: ${values}`);
+    assert.ok(values.every((value) => value >= low && value <= high));
+  }
+});

@@ -15,7 +15,7 @@ export function drawScale(root, about, first, here, marks) {
     element.style.setProperty("--at", String(Math.min(Math.max(at, 1), end)));
     return element;
   };
-  const row = ({ at, label, kind = "here" }, arrow = "▲") => {
+  const row = (/** @type {Mark} */ { at, label, kind = "here" }, arrow = "▲") => {
     const after = Math.log(at) < Math.log(end) / 2; // the label is on the side with more room
     const text = after ? `${arrow} ${label}` : `${label} ${arrow}`;
     return make("div", "row", placed(make("span", `${kind} ${after ? "after" : "before"}`, text), at));

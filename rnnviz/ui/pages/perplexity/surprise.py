@@ -18,8 +18,6 @@ import pandas as pd
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
-from rnnviz.figures import perplexity as figures
-from rnnviz.figures.themes import THEMES
 from rnnviz.i18n import _
 from rnnviz.page.formatting import rounded, signed
 from rnnviz.page.text_viewer import viewer_fixed
@@ -177,18 +175,12 @@ class TextView:
         """The fixed part of the answers, in the session's language: words, colours, axes; and its
         digest.
         """
-        names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
-        cuts = figures.beyond(self.curves, ends)
         fixed = {
             **viewer_fixed(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
             "context": CONTEXT_CHARS,
         }
-        for name, theme in THEMES.items():
-            fixed["themes"][name]["figure"] = figures.skeleton(
-                names, length=length, ends=ends, theme=theme, cuts=cuts
-            )
         # With the source: under equal words and colours, another text has another curve.
         text = json.dumps([fixed, [str(part) for part in self.source_key]], sort_keys=True)
         return fixed, hashlib.sha256(text.encode()).hexdigest()[:12]

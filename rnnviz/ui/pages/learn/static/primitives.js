@@ -6,8 +6,8 @@
 
 import katex from "../../../browser/katex/katex.mjs";
 import { make, makeSvg } from "../../../browser/static/dom.js";
-import { OPTIONS } from "./formula.js";
 import { drawPlot } from "../../../browser/static/plot.js";
+import { OPTIONS } from "./formula.js";
 import { drawAnsweredQuestion, drawQuestion } from "./question.js";
 
 /** @import { Board } from "./board.js" */

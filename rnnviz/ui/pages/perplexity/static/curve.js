@@ -92,7 +92,7 @@ export class Curve {
     });
     for (const { at, value, above, row } of beyond(lines, position, low, high)) {
       const isLeft = at < length / 2;
-      const words = [above ? "▲" : "▼", numbers.number(value)];
+      const words = [above ? "▲" : "▼", value === Infinity ? "∞" : numbers.number(value)];
       const line = above ? top + (row + 1) * MARK_ROW_PX : HEIGHT_PX - bottom - 4 - row * MARK_ROW_PX;
       put(
         "text",
@@ -186,7 +186,9 @@ export function extent(lines, position, window) {
 export function beyond(lines, position, low, high) {
   return [true, false].flatMap((above) => {
     const marks = lines.flatMap(({ running, rolling }) => {
-      const worst = Array.from(running, (value, i) => (above ? Math.max : Math.min)(value, rolling[i]));
+      const worst = Array.from(running, (value, i) =>
+        Number.isNaN(rolling[i]) ? value : (above ? Math.max : Math.min)(value, rolling[i]),
+      );
       const at = extreme(worst, above ? 1 : -1, 0);
       const outside = above ? worst[at] > high : worst[at] < low;
       return outside ? [{ at: position[at], value: worst[at], above }] : [];
