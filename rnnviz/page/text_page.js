@@ -180,7 +180,7 @@ export class TextPage {
   showProgress({ done, length, figures }, seconds) {
     const { root, phrase, numbers } = this;
     find(root, "div.tp-under-way").hidden = false;
-    find(root, "meter.tp-done").value = done / length;
+    find(root, "progress.tp-done").value = done / length;
     const left = Math.ceil(((length - done) / done) * seconds);
     const time =
       left < 90 ? phrase("text.seconds", { n: left }) : phrase("text.minutes", { n: Math.ceil(left / 60) });
@@ -193,7 +193,7 @@ export class TextPage {
     const { root, phrase, numbers, readings, source } = this;
     const [{ network, result, record }, other] = readings;
     const { figures } = result;
-    find(root, "section.tp-answer").hidden = find(root, "details.tp-most").hidden = false;
+    find(root, "section.tp-answer").hidden = false;
     put(find(root, "span.tp-of"), phrase("text.perplexity", { name: source?.name ?? "" }));
     put(find(root, "b.tp-perplexity"), numbers.number(figures.perplexity));
     const second = other && {
@@ -303,6 +303,7 @@ export class TextPage {
   showPassages(record) {
     const { root, phrase, numbers } = this;
     const passages = record.passages(PASSAGES, PASSAGE_CHARS);
+    find(root, "details.tp-most").hidden = passages.length < 2; // a short text is one passage
     put(find(root, "p.tp-hint"), phrase("text.passages", { n: passages.length, length: PASSAGE_CHARS }));
     const rows = passages.map(({ start, stop, mean }) => {
       const text = Array.from(record.text(start, stop), (c) => (c === " " ? c : visible(c))).join("");
@@ -333,7 +334,7 @@ export class TextPage {
     const digest = `${this.run} ${drawn.map(({ network }) => network.name)} ${fixed.language}`;
     this.answers = new ViewerAnswers({ ...fixed, context: CONTEXT_CHARS }, digest, named, expect);
     const host = find(this.root, "div.tp-viewer");
-    this.view ??= mount(host, PageViewer, { ...look.viewer, name: "vw" });
+    this.view ??= mount(host, PageViewer, { ...look.viewer, name: "rnnviz-viewer" });
     const { view, answers } = this;
     view.viewSocket.sendToPage = async (ask) =>
       view.takeAnswer(/** @type {any} */ (await answers.answer(ask)));

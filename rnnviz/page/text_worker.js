@@ -67,17 +67,25 @@ export function serve(scope) {
     scope.postMessage({ id, prediction: { top, approximate: position > CONTEXT_CHARS } });
   }
 
-  scope.onmessage = async (/** @type {{ data: WorkerMessage }} */ { data }) => {
+  // One after another: a network's memory holds one text, and a text that is read pauses for messages.
+  let queue = Promise.resolve();
+
+  /** @param {WorkerMessage} data */
+  async function answer(data) {
     try {
       if (data.kind === "network") {
         const network = new Network(data.config, data.tensors);
         networks.set(data.key, { message: data, network, ids: new Uint32Array() });
       } else if (data.kind === "read") await read(data);
-      else if (data.kind === "stop") stopped = data.id;
-      else expect(data);
+      else if (data.kind === "expect") expect(data);
     } catch (error) {
       scope.postMessage({ id: data.id, error: String(error) });
     }
+  }
+
+  scope.onmessage = (/** @type {{ data: WorkerMessage }} */ { data }) => {
+    if (data.kind === "stop") stopped = data.id;
+    else queue = queue.then(() => answer(data));
   };
 }
 

@@ -11,9 +11,9 @@ import { make } from "../../../browser/static/dom.js";
  * @param {HTMLElement} host @param {new (root: HTMLElement, styled: Promise<unknown>) => V} View
  * @param {{ styles: string, markup: string, height?: number, name?: string }} look the markup is a constant, and the only text parsed as HTML; `name` is the class of its root
  */
-export function mount(host, View, { styles, markup, height, name = "rv" }) {
-  const root = make("div", `${name} rnnviz`);
-  root.dataset.testid = name === "rv" ? "rnnviz-live" : "rnnviz-viewer";
+export function mount(host, View, { styles, markup, height, name = "rnnviz" }) {
+  const root = make("div", `rv ${name}`);
+  root.dataset.testid = name === "rnnviz" ? "rnnviz-live" : name;
   if (height) root.dataset.height = String(height);
   root.hidden = true;
   root.innerHTML = markup;
