@@ -2,7 +2,7 @@
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
-import { makePhrase } from "../../../browser/static/messages.js";
+import { label, makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Board } from "./board.js";
@@ -77,8 +77,7 @@ export class View extends BaseView {
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
     this.presenterChannel = new PresenterChannel(this.viewSocket.client, press, (name) => this.visit(name));
     root.style.setProperty("--lowest", `${HEIGHT * MIN_UNIT_PX}px`);
-    this.notesButton = find(root, "button.ln-desk");
-    this.notesButton.onclick = () => this.presenterChannel.open();
+    find(root, "button.ln-desk").onclick = () => this.presenterChannel.open();
     this.presentButton.onclick = () => this.setPresenting(!this.present);
     // A clicked button loses the focus, so that Space is the next step again.
     root.addEventListener("pointerup", () =>
@@ -177,13 +176,12 @@ export class View extends BaseView {
   label() {
     const { words, titles, scene, notice } = this.answer;
     const phrase = makePhrase(words);
+    label(this.root, phrase);
     this.head.show(this.answer, phrase);
     this.notice.replaceChildren(make("b", "", phrase("notice")), unbroken(notice));
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     showFooter(this, phrase);
     this.code.show(this.answer.code, phrase);
-    this.notesButton.textContent = phrase("desk");
-    this.notesButton.title = phrase("desk.help");
     this.presentButton.textContent = this.present ? "✕" : phrase("present");
     this.presentButton.title = phrase(this.present ? "leave" : "present.help");
     this.presentButton.ariaLabel = this.present ? this.presentButton.title : null; // "Present" is a name already
