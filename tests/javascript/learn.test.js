@@ -50,24 +50,8 @@ test("letters are dark on light colours and light on dark ones, as the eye sees 
   for (const colour of light) assert.equal(board.inkOn(colour), "light", colour);
 });
 
-test("a playing slider goes on in growing steps, ends at its end, and begins again", () => {
-  const steps = [0, 10, 50, 98, 99, 100].map((value) => board.nextValue(value, -3, 100, 1));
-  assert.deepEqual(steps, [1, 11, 54, 100, 100, -3]);
-  near(
-    [board.nextValue(20, 0, 100, 5), board.nextValue(100, 0, 200, 1), board.nextValue(10, 0, 100, 0.5)],
-    [25, 108, 11],
-  );
-});
-
 test("a slider's values have the decimals of its step", () => {
   assert.deepEqual([1, 0.5, 0.05, 25].map(board.decimals), [0, 1, 2, 0]);
-});
-
-test("another seed is one that has not been there", () => {
-  assert.deepEqual([0, 3, 996].map(board.nextSeed), [3, 24, 993]);
-  const seen = new Set();
-  for (let seed = 0, i = 0; i < 100; i++, seed = board.nextSeed(seed)) seen.add(seed);
-  assert.equal(seen.size, 100);
 });
 
 test("a picture that overflows shrinks until it fits, down to a least size", () => {

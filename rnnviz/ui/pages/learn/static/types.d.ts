@@ -132,7 +132,7 @@ export interface KitNode {
 
 export interface KitControl {
   name: string;
-  kind: "slider" | "choice" | "field" | "again" | "toggle";
+  kind: "slider" | "choice" | "field" | "button";
   label: string;
   value: unknown;
   [more: string]: Untyped;
