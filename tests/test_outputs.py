@@ -23,6 +23,7 @@ from rnnviz.text.files import check_output
 from tests.support.models import TEXT, tiny
 from tests.support.refused import assert_one_sentence
 
+COUNT = "train --corpus book.txt --name x -q --no-units --cell ngram"
 TRAIN = "train --corpus book.txt --name x --hidden-size 4 --epochs 0.2 --batch 2 --steps 8 -q --no-units"
 COMMANDS = {
     "trace": "trace --file book.txt -m mine.safetensors --output",
@@ -34,7 +35,7 @@ COMMANDS = {
     "rows": "perplexity book.txt -m mine.safetensors --output",
     "page": "page -m mine.safetensors --output",
     "train": f"{TRAIN} --output",
-    "ngram": f"{TRAIN} --cell ngram --output",
+    "ngram": f"{COUNT} --output",
 }
 """Each way to write a file; the words end where its name goes."""
 
@@ -160,12 +161,11 @@ def test_a_table_of_the_command_is_known_by_any_name(folder: Path) -> None:
 
 
 def test_a_run_replaces_only_the_model_that_it_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = TRAIN.split()
-    assert cli.main(words) == 0
+    assert cli.main(TRAIN.split()) == 0
     model_path = Path("x.safetensors").read_bytes()
     monkeypatch.setenv("RNNVIZ_RUNS", "elsewhere")
-    for keywords in ([], ["--cell", "ngram"]):
-        assert cli.main([*words, *keywords]) == 1
+    for words in (TRAIN, COUNT):
+        assert cli.main(words.split()) == 1
     assert Path("x.safetensors").read_bytes() == model_path
     assert not Path("elsewhere").exists()
     assert cli.main(["train", "--resume", "runs/x", "--licence", "ours", "-q"]) == 0  # its own, once more

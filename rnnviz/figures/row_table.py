@@ -134,13 +134,13 @@ class RowTable:
         elif format == "parquet":
             self._open_parquet()
 
-    def add(self, scored: RowBatch, name: str) -> None:
+    def add(self, batch: RowBatch, name: str) -> None:
         """Write a batch of rows of the file called `name`."""
         if self._format == "parquet":
-            self._add_parquet(scored, name)
+            self._add_parquet(batch, name)
             return
-        rows = scored.columns if isinstance(scored.columns, list) else _dicts(scored.columns)
-        for row, score in zip(rows, scored.scores, strict=True):
+        rows = batch.columns if isinstance(batch.columns, list) else _dicts(batch.columns)
+        for row, score in zip(rows, batch.scores, strict=True):
             values = _values(score, name)
             if self._format == "csv":
                 export.write_rows(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
@@ -169,10 +169,10 @@ class RowTable:
         self._schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in kinds])
         self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
 
-    def _add_parquet(self, scored: RowBatch, name: str) -> None:
+    def _add_parquet(self, batch: RowBatch, name: str) -> None:
         pa = parquet_library()
-        row_arrays = [self._own_array(pa, scored.columns, column, kind) for column, kind in self._own.items()]
-        figures = zip(*(_values(score, name) for score in scored.scores), strict=True)
+        row_arrays = [self._own_array(pa, batch.columns, column, kind) for column, kind in self._own.items()]
+        figures = zip(*(_values(score, name) for score in batch.scores), strict=True)
         types = self._schema.types[len(row_arrays) :]
         figure_arrays = [pa.array(values, kind) for values, kind in zip(figures, types, strict=True)]
         self._writer.write_table(pa.Table.from_arrays([*row_arrays, *figure_arrays], schema=self._schema))

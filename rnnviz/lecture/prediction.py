@@ -13,7 +13,7 @@ from rnnviz.lecture.number_format import percent
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.scoring import tracer
-from rnnviz.scoring.totals import costs
+from rnnviz.scoring.totals import character_costs
 from rnnviz.text.characters import normalise, visible
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -31,7 +31,7 @@ def nats(model: Model, text: str) -> Doubles:
     if not isinstance(model, NgramModel):
         return trace(model, text).nll
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
-    return costs(model.score(ids), ids, model.vocabulary)
+    return character_costs(model.score(ids), ids, model.vocabulary)
 
 
 def likeliest(P: Doubles, n: int) -> list[int]:

@@ -40,7 +40,7 @@ from rnnviz.lecture.primitives import (
 from rnnviz.lecture.readers import in_language, kinds, load, reader, recorded, unread
 from rnnviz.lecture.steps import LetterQuestion, Question, StepPicture, step
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.totals import costs
+from rnnviz.scoring.totals import character_costs
 from rnnviz.text.characters import visible
 
 TITLE = N_("Perplexity")
@@ -197,7 +197,7 @@ def bits(kind: str, stored: str) -> StepPicture:
     names, vocabulary = kinds(), reader("gru").vocabulary
     ids = vocabulary.encode(stored)
     flat = np.full(len(ids), -math.log(vocabulary.size))
-    uniform = costs(flat, ids, vocabulary).mean() / math.log(2)
+    uniform = character_costs(flat, ids, vocabulary).mean() / math.log(2)
     sizes = {_("as a file, UTF-8"): 8 * len(stored.encode()) / len(stored)}
     sizes[_("uniform guess, {n}").format(n=f"{vocabulary.size:,}")] = uniform
     sizes |= {names[network]: mean for network, mean in cross_entropy.items()}

@@ -70,7 +70,7 @@ ROW_MULTIPLE = 8
 MIN_SPLIT_CHARS = ROW_MULTIPLE * MIN_STRETCH_CHARS
 """Shorter texts are read in sequence: so few rows are no faster."""
 
-PIECE_CHARS = 1 << 19
+BATCHED_PIECE_CHARS = 1 << 19
 """Characters best read at a time."""
 
 MAX_ROWS = 96
@@ -238,7 +238,7 @@ class CharScorer(Stepwise):
         self._engine, self._last, self._wide = engine, start_id, wide
         self._state = engine.zeros(1)
         self.read_again = self.unsettled = 0
-        self.piece = PIECE_CHARS if wide else SEQUENCE_CHARS
+        self.piece = BATCHED_PIECE_CHARS if wide else SEQUENCE_CHARS
         """Characters best handed over at a time."""
 
     @property
@@ -297,8 +297,8 @@ class CharScorer(Stepwise):
         # B rows of equal length: the rest of a piece that doesn't divide is left for the next one, which
         # begins in the exact state anyway.
         piece, B = ids[:SEQUENCE_CHARS], 1
-        if self._wide and min(len(ids), PIECE_CHARS) >= MIN_SPLIT_CHARS:
-            piece = ids[:PIECE_CHARS]
+        if self._wide and min(len(ids), BATCHED_PIECE_CHARS) >= MIN_SPLIT_CHARS:
+            piece = ids[:BATCHED_PIECE_CHARS]
             B = min(MAX_ROWS, len(piece) // MIN_STRETCH_CHARS) // ROW_MULTIPLE * ROW_MULTIPLE
             piece = piece[: len(piece) - len(piece) % B]
         inputs = np.concatenate(([self._last], piece[:-1])).reshape(B, -1)
@@ -412,17 +412,17 @@ class CharScorer(Stepwise):
         Short texts are read side by side, long ones as by `advance`. The number of texts and their company
         move a cost by rounding alone. The scorer's state stays.
         """
-        costs: list[Doubles] = [np.empty(0)] * len(texts)
+        log_probs: list[Doubles] = [np.empty(0)] * len(texts)
         # Long texts fill a batch by themselves: a copy of the scorer reads each, from the state that all
         # begin in.
         for n, ids in enumerate(texts):
             if len(ids) >= MIN_SPLIT_CHARS:
                 long_text_scorer = copy(self)
-                costs[n] = long_text_scorer.advance(ids)
+                log_probs[n] = long_text_scorer.advance(ids)
         for group in _groups([len(ids) for ids in texts]):
             for n, log_p in zip(group, self._short_texts([texts[n] for n in group]), strict=True):
-                costs[n] = log_p
-        return costs
+                log_probs[n] = log_p
+        return log_probs
 
     def _short_texts(self, rows: Sequence[Ids]) -> list[Doubles]:
         """log P of the symbols of texts, the longest first: texts that have ended leave the batch."""

@@ -238,15 +238,19 @@ class Files:
         return name
 
 
-def folder_files(infos: Sequence[checkpoint.ModelInfo], *, documentation: str = "") -> dict[str, bytes]:
+def folder_files(
+    infos: Sequence[checkpoint.ModelInfo], *, first: str = "", documentation: str = ""
+) -> dict[str, bytes]:
     """The files of the page of these networks, by name; the languages are all of LANGUAGES.
 
+    first          the network that the page begins with; "": the one of FIRST_MODELS
     documentation  the address of a page that explains, to which this one links; "" for none
 
     Raises as `check_network` does, and ConfigError for none, or for two of one name.
     """
     files = Files()
-    index = add_contents(files, infos, list(LANGUAGES)) | {"offline": OFFLINE, "documentation": documentation}
+    index = add_contents(files, infos, list(LANGUAGES), first)
+    index |= {"offline": OFFLINE, "documentation": documentation}
     style = files.add("page", ".css", (font_css(files) + _style()).encode())
     script = files.add("page", ".js", page_script().encode())
     # Without a digest in its name: this is the address that people know.
@@ -259,15 +263,15 @@ def folder_files(infos: Sequence[checkpoint.ModelInfo], *, documentation: str = 
         blocks={index["openings"][language()]: files.contents[index["openings"][language()]]},
     ).encode()
     # A first visit puts these into the cache, some 8 MB; other networks follow when they are chosen.
-    first = index["networks"][index["first"][language()]]
-    at_once = [style, script, *index["openings"].values(), first["weights"], first["data"]]
-    at_once += first["fixed"].values()
+    opened = index["networks"][index["first"][language()]]
+    at_once = [style, script, *index["openings"].values(), opened["weights"], opened["data"]]
+    at_once += opened["fixed"].values()
     files.contents[OFFLINE] = _offline_script(at_once, sorted(files.contents)).encode()
     return files.contents
 
 
 def add_contents(
-    files: Files, infos: Sequence[checkpoint.ModelInfo], languages: Sequence[str]
+    files: Files, infos: Sequence[checkpoint.ModelInfo], languages: Sequence[str], first: str = ""
 ) -> dict[str, Any]:
     """Add the files of networks; returns the page's index (types.d.ts: Index)."""
     if not infos:
@@ -280,8 +284,9 @@ def add_contents(
     # By name, as an address chooses one by it: the app's do too, so that a link leads from one to the other.
     networks: dict[str, Any] = {}
     openings: dict[str, str] = {}
-    first = {
-        spoken: FIRST_MODELS[spoken] if FIRST_MODELS[spoken] in names else names[0] for spoken in languages
+    first_models = {
+        spoken: first or (FIRST_MODELS[spoken] if FIRST_MODELS[spoken] in names else names[0])
+        for spoken in languages
     }
     for info in infos:
         model = check_network(info)
@@ -292,7 +297,7 @@ def add_contents(
             with speaking(spoken):
                 header = network_header(model, ngram_model, infos)
                 fixed[spoken] = files.add(f"{info.path.stem}.{spoken}", ".json", _json(header))
-                if first[spoken] == info.path.stem:
+                if first_models[spoken] == info.path.stem:
                     answer = gzip.compress(opening_answer(model, ngram_model, header), 9, mtime=0)
                     openings[spoken] = files.add(spoken, ".opening", answer)
         networks[info.path.stem] = {
@@ -300,7 +305,7 @@ def add_contents(
             "data": files.add(info.path.stem, ".data", pack({}, network_arrays(model, ngram_model))),
             "fixed": fixed,
         }
-    return {"first": first, "networks": networks, "openings": openings}
+    return {"first": first_models, "networks": networks, "openings": openings}
 
 
 def _offline_script(at_once: Sequence[str], every: Sequence[str]) -> str:

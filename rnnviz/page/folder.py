@@ -11,6 +11,15 @@ INDEX = "index.html"
 _DIGEST = re.compile(r".+\.[0-9a-f]{12}\.\w+")
 
 
+def has_digest(name: str) -> bool:
+    """Whether a file's name bears the digest of its content, and so never means another content.
+
+    >>> has_digest("page.774940f053d5.js"), has_digest("offline.js")
+    (True, False)
+    """
+    return _DIGEST.fullmatch(name) is not None
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> dict[str, int]:
     """Write a page's files into a folder; returns their sizes in bytes.
 
@@ -19,9 +28,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> dict[str, int]:
     """
     _check_folder(folder)
     # Only names with a digest: whatever else somebody has put there stays.
-    former = (
-        {path.name for path in folder.glob("*") if _DIGEST.fullmatch(path.name)} if folder.exists() else set()
-    )
+    former = {path.name for path in folder.glob("*") if has_digest(path.name)} if folder.exists() else set()
     # The index last, and old files after it: whoever loads the page meanwhile finds all that it names.
     for name in sorted(files, key=lambda name: name == INDEX):
         modelfile.write_atomic(folder / name, files[name])

@@ -1,4 +1,4 @@
-"""What the servers of pages in one file share: the language, a page's headers, and the file as it is sent."""
+"""What the servers of pages share: the language, a page's headers, and a file as it is sent."""
 
 import base64
 import gzip
@@ -68,25 +68,23 @@ DAY_S = 86_400
 
 @dataclass(frozen=True)
 class PackedFile:
-    """A file: gzip-compressed as sent, its uncompressed size in bytes, its digest and its MIME type."""
+    """A file: gzip-compressed as sent, its uncompressed size in bytes, its digest and its MIME type.
+
+    permanent   whether its address never means another content, so that a browser need not even ask
+    """
 
     data: bytes
     size: int
     digest: str
     kind: str
+    permanent: bool = False
 
     def answer(self, request: Request) -> Response:
-        """The response with the file; 304 if the browser has it already.
-
-        An address that names the digest (`?v=`) never means another file, so the browser keeps it.
-        """
-        # A page's links name the digest of the file they mean. A changed file has another address, so a
-        # browser that has this one need not even ask.
-        settled = request.query_params.get("v") == self.digest
+        """The response with the file; 304 if the browser has it already."""
         etag = f'"{self.digest}"'
         headers = {
             "ETag": etag,
-            "Cache-Control": f"public, max-age={365 * DAY_S}, immutable" if settled else "no-cache",
+            "Cache-Control": f"public, max-age={365 * DAY_S}, immutable" if self.permanent else "no-cache",
             "Vary": "Accept-Encoding, Accept-Language",
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
@@ -128,7 +126,7 @@ def _file_slot() -> Semaphore:
     return _loop_semaphore(get_running_loop())
 
 
-def pack_file(content: bytes, name: str) -> PackedFile:
+def pack_file(content: bytes, name: str, *, permanent: bool = False) -> PackedFile:
     """A file's content, packed; its MIME type is guessed by its name.
 
     >>> pack_file(b"<p>" * 100, "a.html").kind
@@ -137,4 +135,4 @@ def pack_file(content: bytes, name: str) -> PackedFile:
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     # 80 bits of it: no two files will ever share them by chance.
     digest = hashlib.sha256(content).hexdigest()[:20]
-    return PackedFile(gzip.compress(content, 6, mtime=0), len(content), digest, kind)
+    return PackedFile(gzip.compress(content, 6, mtime=0), len(content), digest, kind, permanent)

@@ -1,8 +1,9 @@
-"""The routes of networks' pages. A page is built at its first request."""
+"""The page as servers give it away: one network in one file, built at its first request; a room's folder."""
 
 import asyncio
 import logging
 import threading
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
@@ -15,13 +16,17 @@ from starlette.routing import Route
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
-from rnnviz.page import CELLS
+from rnnviz.page import CELLS, folder
 from rnnviz.page.responses import PackedFile, pack_file, request_language
+from rnnviz.sentences import DEFAULT
 
 log = logging.getLogger("rnnviz")
 
 MAX_CACHED_PAGES = 20
-"""Cached pages, of some 3 MB each: the shipped networks' in each language, and a few more."""
+"""Cached pages of one file, of some 3 MB each: the shipped networks' in each language, and a few more."""
+
+MAX_CACHED_FOLDERS = 2
+"""Cached folders, of some 5 MB with two networks: a room that is opened again has its page at once."""
 
 # lru_cache alone would let two threads build the same page, at some seconds of a core each.
 _build_lock = threading.Lock()
@@ -69,15 +74,43 @@ def _find_network(name: str) -> checkpoint.ModelInfo | None:
 
 def network_page(info: checkpoint.ModelInfo, language: str) -> PackedFile:
     """The page of a network, cached until its file changes. Raises as `single_file` does, and OSError."""
-    # Time and size are part of the cache's key: a model file that is replaced has another page.
-    status = info.path.stat()
     with _build_lock, i18n.speaking(language):
-        return _build_page(info.path, language, status.st_mtime_ns, status.st_size)
+        return _build_page(_version(info), language)
 
 
+def folder_page(infos: Iterable[checkpoint.ModelInfo], first: str) -> Mapping[str, PackedFile]:
+    """The files of the page of these networks, by name, cached until a network's file changes. The page
+    begins with the network `first`. Raises as `build.folder_files` does, and OSError.
+    """
+    # In no session's language: the page has both, and every phone turns to its own.
+    with _build_lock, i18n.speaking(DEFAULT):
+        return _build_folder(tuple(_version(info) for info in infos), first)
+
+
+# Time and size are part of the caches' keys: a model file that is replaced has another page.
+_Version = tuple[Path, int, int]
+
+
+def _version(info: checkpoint.ModelInfo) -> _Version:
+    status = info.path.stat()
+    return info.path, status.st_mtime_ns, status.st_size
+
+
+# The imports are here, because only a shared page needs them.
 @lru_cache(maxsize=MAX_CACHED_PAGES)
-def _build_page(path: Path, _language: str, _time: int, _bytes: int) -> PackedFile:
-    from rnnviz.page import build  # here, because only a shared page needs its imports
+def _build_page(version: _Version, _language: str) -> PackedFile:
+    from rnnviz.page import build
 
-    info = checkpoint.read_info(path)
-    return pack_file(build.single_file(info).encode(), f"{path.stem}.html")
+    path = version[0]
+    return pack_file(build.single_file(checkpoint.read_info(path)).encode(), f"{path.stem}.html")
+
+
+@lru_cache(maxsize=MAX_CACHED_FOLDERS)
+def _build_folder(versions: tuple[_Version, ...], first: str) -> Mapping[str, PackedFile]:
+    from rnnviz.page import build
+
+    infos = [checkpoint.read_info(path) for path, _time, _bytes in versions]
+    return {
+        name: pack_file(content, name, permanent=folder.has_digest(name))
+        for name, content in build.folder_files(infos, first=first).items()
+    }

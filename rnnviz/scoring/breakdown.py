@@ -39,7 +39,7 @@ class Passage:
 
 
 def surprising_passages(
-    scored: ColumnFiles, count: int = 20, length: int = 80, least: bool = False
+    columns: ColumnFiles, count: int = 20, length: int = 80, least: bool = False
 ) -> list[Passage]:
     """The `count` most (or least) surprising passages of about `length` characters, the extreme first.
 
@@ -48,14 +48,14 @@ def surprising_passages(
     """
     sign = -1.0 if least else 1.0
     passages = []
-    for start, stop in choose_passages(scored, lambda a, b: sign * scored.read("nll", a, b), count, length):
-        before, after = scored.sums([start, stop]).tolist()
-        passages.append(Passage(start, stop, scored.text(start, stop), (after - before) / (stop - start)))
+    for start, stop in choose_passages(columns, lambda a, b: sign * columns.read("nll", a, b), count, length):
+        before, after = columns.sums([start, stop]).tolist()
+        passages.append(Passage(start, stop, columns.text(start, stop), (after - before) / (stop - start)))
     return sorted(passages, key=lambda p: (-sign * p.mean, p.start))
 
 
 def choose_passages(
-    scored: ColumnFiles,
+    columns: ColumnFiles,
     values: Callable[[int, int], Doubles],
     count: int,
     length: int,
@@ -65,20 +65,20 @@ def choose_passages(
 
     If `absolute`, the sums count without their sign.
     """
-    if length >= len(scored):
-        return [(0, len(scored))]
+    if length >= len(columns):
+        return [(0, len(columns))]
     reach = length // 8
     # A chosen passage has at most length + 2 · reach characters, and excludes the windows that touch it.
-    starts = _best_windows(len(scored), values, length, count * (2 * length + 2 * reach), absolute)
+    starts = _best_windows(len(columns), values, length, count * (2 * length + 2 * reach), absolute)
     chosen: list[tuple[int, int]] = []
     for start in starts.tolist():
         stop = start + length
         if any(start < b and a < stop for a, b in chosen):
             continue
         low = max((b for _, b in chosen if b <= start), default=0)
-        high = min((a for a, _ in chosen if a >= stop), default=len(scored))
+        high = min((a for a, _ in chosen if a >= stop), default=len(columns))
         low, high = max(low, start - reach), min(high, stop + reach)
-        chosen.append(_snap_to_words(scored, values, (start, stop), low, high, absolute))
+        chosen.append(_snap_to_words(columns, values, (start, stop), low, high, absolute))
         if len(chosen) == count:
             break
     return chosen
@@ -105,7 +105,7 @@ def _best_windows(
 
 
 def _snap_to_words(
-    scored: ColumnFiles,
+    columns: ColumnFiles,
     values: Callable[[int, int], Doubles],
     window: tuple[int, int],
     low: int,
@@ -118,9 +118,9 @@ def _snap_to_words(
     one. Without a border near, the window's own end stays.
     """
     start, stop = window
-    text = scored.text(max(low - 1, 0), min(high + 1, len(scored)))
+    text = columns.text(max(low - 1, 0), min(high + 1, len(columns)))
     # The ends of the text are borders, as if a space stood before and after it.
-    text = " " * (low == 0) + text + " " * (high == len(scored))
+    text = " " * (low == 0) + text + " " * (high == len(columns))
     space = np.array([c.isspace() for c in text])
     word = np.array([c.isalnum() for c in text])
     places = np.arange(low, high + 1)  # entry i is the border before character low + i
@@ -158,16 +158,16 @@ class Curve:
     window: int
 
 
-def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
+def curve(columns: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
     """At most `points` exact points of the running and rolling perplexity, evenly spaced.
 
     `window` defaults to about a hundredth of the text, from 50 to 100,000 characters.
     """
-    n = len(scored)
+    n = len(columns)
     window = _round_number(n / 100) if window is None else window
     position = np.arange(1, n + 1) if n <= points else np.linspace(1, n, points).round().astype(np.int64)
     before = np.maximum(position - window, 0)
-    total, total_before = scored.sums(position), scored.sums(before)
+    total, total_before = columns.sums(position), columns.sums(before)
     return Curve(
         position,
         _perplexities(total, position),
@@ -201,11 +201,11 @@ class ScoredLine:
     bits: float
 
 
-def lines(scored: ColumnFiles, limit: int = 10_000) -> tuple[list[ScoredLine], int]:
+def lines(columns: ColumnFiles, limit: int = 10_000) -> tuple[list[ScoredLine], int]:
     """The first `limit` lines with their perplexities, and the number of all; a line has its line break."""
     rows: list[ScoredLine] = []
     total = 0
-    for starts, stops, sums in line_sums(scored):
+    for starts, stops, sums in line_sums(columns):
         total += len(starts)
         room = limit - len(rows)
         for start, stop, nats in zip(
@@ -216,11 +216,11 @@ def lines(scored: ColumnFiles, limit: int = 10_000) -> tuple[list[ScoredLine], i
     return rows, total
 
 
-def line_sums(scored: ColumnFiles) -> Iterator[tuple[Integers, Integers, Doubles]]:
+def line_sums(columns: ColumnFiles) -> Iterator[tuple[Integers, Integers, Doubles]]:
     """All lines in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
     first, carried = 0, 0.0  # the open line's first character, and its cost so far
     last = np.array([0], np.uint32)  # the character before; no line break before the text
-    for start, codes, nll in scored.stretches("codes", "nll"):
+    for start, codes, nll in columns.stretches("codes", "nll"):
         before = np.concatenate([last, codes[:-1]])
         inside = np.flatnonzero(before == 10)  # a line begins with each of these characters
         cumulative = np.concatenate([[0.0], np.cumsum(nll, dtype=np.float64)])
@@ -235,15 +235,15 @@ def line_sums(scored: ColumnFiles) -> Iterator[tuple[Integers, Integers, Doubles
         yield starts, inside + start, sums
         carried += cumulative[-1] - cumulative[edges[-1]]
         last = codes[-1:]
-    yield np.array([first]), np.array([len(scored)]), np.array([carried])
+    yield np.array([first]), np.array([len(columns)]), np.array([carried])
 
 
-def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
+def unknown_counts(columns: ColumnFiles, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
     """The characters outside the vocabulary with their counts, most frequent first, then by code point.
     `check` is called several times a second and may raise to cancel.
     """
     counts: Counter[int] = Counter()
-    for _, codes, rank in scored.stretches("codes", "rank"):
+    for _, codes, rank in columns.stretches("codes", "rank"):
         if check is not None:
             check()
         points, point_counts = np.unique(codes[rank < 0], return_counts=True)

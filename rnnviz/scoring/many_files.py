@@ -128,7 +128,7 @@ class Scoring:
         )
 
     def _score_rows(self, file: RowFile, add: Callable[[RowBatch, str], None] | None) -> Score:
-        on_batch = None if add is None else lambda scored: add(scored, file.name)
+        on_batch = None if add is None else lambda batch: add(batch, file.name)
         work = partial(
             score_rows,
             self.model,
@@ -162,7 +162,7 @@ class Scoring:
                 encoding=self.encoding,
                 name=file,
                 precise=self.precise,
-                costs=sums.add,
+                on_costs=sums.add,
             )
             return replace(self._run(file, work), interval=interval(sums))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
@@ -171,33 +171,33 @@ class Scoring:
             make_record = partial(
                 record, self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
             )
-            with closing(self._run(file, make_record)) as scored:  # Windows removes no file that is open
+            with closing(self._run(file, make_record)) as text_record:  # Windows removes no file that is open
                 if keep is not None:
-                    keep(scored)
-                compared = self._compare_text(scored, source) if self.compare else []
-                return replace(scored.score, interval=interval(scored), compared=compared)
+                    keep(text_record)
+                compared = self._compare_text(text_record, source) if self.compare else []
+                return replace(text_record.score, interval=interval(text_record), compared=compared)
 
-    def _compare_text(self, scored: Record, source: str | BinaryIO) -> list[CostRow]:
-        text_score = scored.score
+    def _compare_text(self, record: Record, source: str | BinaryIO) -> list[CostRow]:
+        file_score = record.score
         options: Any = {
-            "encoding": text_score.encoding,
-            "name": text_score.file,
-            "precise": text_score.precise,
+            "encoding": file_score.encoding,
+            "name": file_score.file,
+            "precise": file_score.precise,
         }
         rivals = [(rival, partial(score, rival.model, source, **options)) for rival in self.comparison_models]
-        rows = self._compared_rows(text_score, rivals)
-        text = SourceText(source, None, text_score.encoding, text_score.file, text_score.normaliser)
-        measure = partial(baselines.measure, text_score, text, self.model.vocabulary)
-        return mark_best([*rows, *self._run(f"{text_score.file}: gzip, xz", measure)])
+        rows = self._compared_rows(file_score, rivals)
+        text = SourceText(source, None, file_score.encoding, file_score.file, file_score.normaliser)
+        measure = partial(baselines.measure, file_score, text, self.model.vocabulary)
+        return mark_best([*rows, *self._run(f"{file_score.file}: gzip, xz", measure)])
 
     def _compared_rows(
-        self, text_score: Score, rivals: Iterable[tuple[ComparisonModel, Callable[..., Score]]]
+        self, file_score: Score, rivals: Iterable[tuple[ComparisonModel, Callable[..., Score]]]
     ) -> list[CostRow]:
         """The file's cost under the model, and under each of the `rivals`."""
         # First the model that scored the file: `Score.table` marks the first row as that.
-        rows = [text_score.row("model", "the model")]
+        rows = [file_score.row("model", "the model")]
         for rival, work in rivals:
-            rival_score = self._run(f"{text_score.file}: {rival.model.name}", work)
+            rival_score = self._run(f"{file_score.file}: {rival.model.name}", work)
             rows.append(rival_score.row(rival.kind, rival.about))
         return rows
 

@@ -39,7 +39,7 @@ from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
 from rnnviz.scoring.rows import RowScore, perplexity_of_rows
 from rnnviz.scoring.score import Score
-from rnnviz.scoring.totals import Rewriting, Totals, costs
+from rnnviz.scoring.totals import Rewriting, Totals, character_costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows
@@ -162,7 +162,7 @@ def perplexity(
         encoding=encoding,
         name=name,
         precise=precise,
-        costs=costs,
+        on_costs=costs,
         context=context,
         change=change,
         progress=progress,
@@ -181,7 +181,7 @@ def score(
     piece_chars: int | None = None,
     on_piece: Callable[[Piece], None] | None = None,
     precise: bool = False,
-    costs: Callable[[Doubles], None] | None = None,
+    on_costs: Callable[[Doubles], None] | None = None,
     context: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
     max_characters: int | None = None,
@@ -192,7 +192,7 @@ def score(
 
     piece_chars     characters handed to the model at a time; affects the pace alone
     on_piece        called with every Piece, with ranks and entropies
-    costs           called with the nats of a piece's characters
+    on_costs        called with the nats of a piece's characters
     max_characters  the text ends after so many, whatever the length of a piece
     must_stop       asked before each further piece, so only if there is one; true: the text ends there
     """
@@ -211,8 +211,8 @@ def score(
     for piece in _pieces(model, scorer, source, totals, texts, report, details=on_piece is not None):
         if on_piece is not None:
             on_piece(piece)
-        if costs is not None:
-            costs(piece.nll)
+        if on_costs is not None:
+            on_costs(piece.nll)
         totals.add(piece.text, piece.nll, piece.is_known)
         rewritings.add(piece.text)
         # The source reads ahead of the model: what a report calls read is what was scored.
@@ -281,7 +281,7 @@ def _pieces(
         unknown_cost = int((ids == UNKNOWN_ID).sum()) * model.vocabulary.unknown_cost
         report_piece = partial(totals.report_to, report)
         log_p, rank, entropy = _scores(scorer, ids, details, report_piece, unknown_cost)
-        nll = costs(log_p, ids, model.vocabulary)
+        nll = character_costs(log_p, ids, model.vocabulary)
         # A model of somebody else's may return anything.
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(

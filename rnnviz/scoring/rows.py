@@ -35,8 +35,8 @@ from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 MAX_FAULT_EXAMPLES = 5  # rows left out that a score names
 
 
-class Window(NamedTuple):
-    """Rows to score, in the form that travels to workers.
+class EncodedRows(NamedTuple):
+    """A batch of rows to score, encoded, in the form that travels to workers.
 
     ids              (n,) int32, the symbols of one row after another
     lengths          (k,) the symbols of each row, its context included
@@ -48,8 +48,8 @@ class Window(NamedTuple):
     context_lengths: Ids
 
 
-class WindowScorer:
-    """Scores windows one after another with a model in this process."""
+class RowScorer:
+    """Scores batches of rows one after another with a model in this process."""
 
     def __init__(self, model: LanguageModel, precise: bool) -> None:
         self._model, self._precise = model, precise
@@ -57,10 +57,10 @@ class WindowScorer:
         # A network's scorer reads many short texts side by side; others have no such method.
         self._score_texts = None if precise else getattr(scorer, "score_texts", None)
 
-    def __call__(self, window: Window) -> Doubles:
+    def __call__(self, encoded: EncodedRows) -> Doubles:
         """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
         # All rows came as one array: the lengths cut it.
-        rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
+        rows = np.split(encoded.ids.astype(np.int64), np.cumsum(encoded.lengths)[:-1])
         if self._score_texts is not None:
             log_probs = self._score_texts(rows)
         else:
@@ -68,7 +68,7 @@ class WindowScorer:
             log_probs = [advance_in_pieces(make_scorer(), row) for row in rows]
         out = np.empty((len(rows), 3))
         for n, (ids, log_p, begin) in enumerate(
-            zip(rows, log_probs, window.context_lengths.tolist(), strict=True)
+            zip(rows, log_probs, encoded.context_lengths.tolist(), strict=True)
         ):
             unknown, nll = ids[begin:] == UNKNOWN_ID, -log_p[begin:]
             out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum()
@@ -187,22 +187,22 @@ def score_rows(
     if not isinstance(file, RowFile):
         raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
     scorer_of(model, precise=precise)  # refuses a model that can't score
-    work, report = _RowScoring(model, file), Reporter(progress)
-    # A cluster's model takes windows ahead of the costs that it returns: `tee` keeps the rows that wait.
-    batches, ahead = tee(work.batches(keep_columns))
-    windows = (window for _rows, window in ahead)
-    if hasattr(model, "window_costs"):
-        costs = model.window_costs(windows, precise)
+    scoring, report = _RowScoring(model, file), Reporter(progress)
+    # A cluster's model takes batches ahead of the costs that it returns: `tee` keeps the rows that wait.
+    batches, ahead = tee(scoring.batches(keep_columns))
+    encoded_batches = (encoded for _rows, encoded in ahead)
+    if hasattr(model, "costs_of_rows"):
+        costs = model.costs_of_rows(encoded_batches, precise)
     else:
-        costs = map(WindowScorer(model, precise), windows)
-    for (rows, window), row_costs in zip(batches, costs, strict=True):
-        scored = work.add_costs(rows, window.context_lengths, row_costs)
+        costs = map(RowScorer(model, precise), encoded_batches)
+    for (rows, encoded), row_costs in zip(batches, costs, strict=True):
+        batch = scoring.add_costs(rows, encoded.context_lengths, row_costs)
         if on_batch is not None:
-            on_batch(scored)
-        work.totals.report_to(report)
-    if work.totals.characters:
-        report.end(work.totals.characters, work.totals.perplexity)
-    return work.score(precise)
+            on_batch(batch)
+        scoring.totals.report_to(report)
+    if scoring.totals.characters:
+        report.end(scoring.totals.characters, scoring.totals.perplexity)
+    return scoring.score(precise)
 
 
 class _RowScoring:
@@ -216,7 +216,7 @@ class _RowScoring:
         self._rows = 0
         self._examples: list[tuple[int, TextError]] = []
 
-    def batches(self, keep_columns: bool) -> Iterator[tuple[Rows, Window]]:
+    def batches(self, keep_columns: bool) -> Iterator[tuple[Rows, EncodedRows]]:
         """The file's rows in order, their texts normalised; a damaged file ends early."""
         try:
             for rows in self._file.batches(full=keep_columns):
@@ -225,7 +225,7 @@ class _RowScoring:
             # The rows before the damage are scored; `score` reports or raises it.
             self._damage = error
 
-    def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
+    def _prepare(self, rows: Rows) -> tuple[Rows, EncodedRows]:
         row_texts = list(map(without_shared_line_end, rows.contexts, rows.texts))
         # A line end counts once as changed: CR+LF has been made CR, which the normaliser counts.
         texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in row_texts]
@@ -240,11 +240,11 @@ class _RowScoring:
         # Context, text, context, text, …: encoded in one call, as one array travels to a worker.
         ids = vocabulary.encode("".join(part for pair in zip(contexts, texts, strict=True) for part in pair))
         before = _lengths(contexts)
-        window = Window(ids.astype(np.int32), before + _lengths(texts), before)
-        return replace(rows, texts=texts), window
+        encoded = EncodedRows(ids.astype(np.int32), before + _lengths(texts), before)
+        return replace(rows, texts=texts), encoded
 
     def add_costs(self, rows: Rows, context_lengths: Ids, costs: Doubles) -> RowBatch:
-        """The scores of k rows, from their costs `found` (k, 3) and their contexts' lengths `given` (k,)."""
+        """The scores of k rows, from their `costs` (k, 3) and their `context_lengths` (k,)."""
         finite = np.isfinite(costs).all(axis=1)
         if not finite.all():
             raise CheckpointError(

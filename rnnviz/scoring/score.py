@@ -395,8 +395,8 @@ def _perplexity(value: float | None, digits: int = 2) -> Number:
 
 def _round_outward(value: float | None, rounding: Callable[[float], int]) -> Number:
     """A perplexity with its first two digits: a range that is rounded outward still holds."""
-    if value is None:
-        return Number(None)
+    if value is None or math.isinf(value):  # an infinite perplexity has no digits to round
+        return _perplexity(value)
     # 5.16 has steps of 0.1 and becomes 5.1, 2345 has steps of 100 and becomes 2400.
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return _perplexity(rounding(value / step) * step, 1 if value < 10 else 0)

@@ -73,7 +73,7 @@ class WordCount:
         return self._words if spaced else None
 
 
-def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Doubles:
+def character_costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Doubles:
     """The cost of each character in nats, (n,): -log P, plus `Vocabulary.unknown_cost` where it is unknown.
 
     `log_probabilities` (n,) are log P in nats of the symbols `ids` (n,) that came.

@@ -13,6 +13,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Error,
     Page,
+    Playwright,
     Request,
     TimeoutError,
     ViewportSize,
@@ -38,18 +39,24 @@ REPLACED = "Unexpected response code: 403"  # to a view that connects when a rer
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A headless Chromium; without one these tests are skipped, or fail if RNNVIZ_REQUIRE_BROWSER is 1."""
-    with sync_playwright() as playwright:
-        path = browser_path(playwright)
-        try:
-            if path is None:
-                raise FileNotFoundError("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
-            started = launch(playwright, path, UNHURRIED)
-        except (Error, OSError) as error:
-            missing("BROWSER", error)
+def playwright() -> Iterator[Playwright]:
+    """What drives the browsers; a process has it once."""
+    with sync_playwright() as started:
         yield started
-        started.close()
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """A headless Chromium; without one these tests are skipped, or fail if RNNVIZ_REQUIRE_BROWSER is 1."""
+    path = browser_path(playwright)
+    try:
+        if path is None:
+            raise FileNotFoundError("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+        started = launch(playwright, path, UNHURRIED)
+    except (Error, OSError) as error:
+        missing("BROWSER", error)
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="session")

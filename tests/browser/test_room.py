@@ -315,8 +315,8 @@ def test_host_serves_network_and_questions_to_phones(browser: Browser) -> None:
                 phone.goto(room)
                 view = phone.frame_locator("#view")
                 expect(view.locator("[data-painted]").first).to_be_attached()
-            titles = [phone.locator("#view").get_attribute("title") for phone in phones]
-            assert titles == ["The Time Machine, GRU"] * 2 + ["Sherlock Holmes, LSTM"]
+            names = [phone.frame_locator("#view").get_by_label("Network").input_value() for phone in phones]
+            assert names == ["timemachine-gru"] * 2 + ["holmes-lstm"]
             view = phones[0].frame_locator("#view")
             view.get_by_role("textbox").first.press_sequentially("x")
             lectern = Lectern(browser.new_page(viewport={"width": 1280, "height": 720}), app)

@@ -164,8 +164,8 @@ def test_adding_a_sketch_keeps_weights_and_card(tmp_path: Path) -> None:
 def test_ngram_training_stores_its_sketch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, book, path = words(5, 3_000), tmp_path / "book.txt", tmp_path / "counted.safetensors"
     book.write_text(text, "utf-8")
-    train = ["train", "--corpus", str(book), "--run-dir", str(tmp_path / "run"), "--name", "counted"]
-    assert main([*train, "--output", str(path), "--cell", "ngram", "--order", "2"]) == 0
+    train = ["train", "--corpus", str(book), "--name", "counted", "--cell", "ngram", "--order", "2"]
+    assert main([*train, "--output", str(path)]) == 0
     sketch, read = modelfile.read_sketch(path), int(0.9 * len(text))
     assert contamination.share(text[:read], sketch).share == 1
     assert contamination.share(text[read:], sketch).share < 0.1

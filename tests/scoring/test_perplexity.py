@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rnnviz.networks.progress import Share
 from rnnviz.scoring.perplexity import UniformModel, perplexity, running_perplexity, score
-from rnnviz.scoring.totals import Sum, costs
+from rnnviz.scoring.totals import Sum, character_costs
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN_ID, Vocabulary
 from tests.support.closeness import close
 from tests.support.paper import AB, Paper
@@ -112,7 +112,7 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
 
 def test_costs_and_running_perplexity() -> None:
     vocabulary = Vocabulary(("a", "b"))
-    nll = costs(np.log([0.5, 0.25]).astype(np.float32), np.array([1, UNKNOWN_ID]), vocabulary)
+    nll = character_costs(np.log([0.5, 0.25]).astype(np.float32), np.array([1, UNKNOWN_ID]), vocabulary)
     assert nll.dtype == np.float64
     assert nll.tolist() == pytest.approx([math.log(2), math.log(4) + vocabulary.unknown_cost])
     assert running_perplexity(nll).tolist() == pytest.approx([2, math.sqrt(8 * UNKNOWN_CHARACTERS)])

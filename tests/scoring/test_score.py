@@ -1,5 +1,6 @@
 """What may be said of a scored text, and of the rows of a file: which codes, with which values."""
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -83,6 +84,8 @@ def test_text_score_has_its_sentences(score: Score, present: str, absent: str) -
         (1.0, 1.004, ("1.0", "1.1")),
         (9.96, 40.18, ("9.9", "41")),
         (123.4, 2345.0, ("120", "2,400")),
+        (5.16, math.inf, ("5.1", "far beyond guessing")),
+        (math.inf, math.inf, ("far beyond guessing", "far beyond guessing")),
     ],
 )
 def test_range_is_rounded_outward_to_two_digits(low: float, high: float, digits: Any) -> None:

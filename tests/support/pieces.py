@@ -19,5 +19,5 @@ def pieces(model: LanguageModel, text: str, **options: Any) -> list[Piece]:
 def costs(model: LanguageModel, text: str, **options: Any) -> Doubles:
     """The nats of each character, (n,), read without rank and entropy."""
     parts: list[Doubles] = []
-    score(model, text=text, costs=parts.append, **options)
+    score(model, text=text, on_costs=parts.append, **options)
     return np.concatenate(parts)

@@ -311,7 +311,7 @@ def ablate(
                 report(done / total)
         # An unknown character's share of <unk> costs the same with and without a unit: it counts in the
         # perplexity, and cancels in the losses.
-        nats = float(totals.costs(-whole[:end], ids[:end], model.vocabulary).sum())
+        nats = float(totals.character_costs(-whole[:end], ids[:end], model.vocabulary).sum())
         sums, counts = by_passage(extra[:end], passage_of(len(ids)), inside)
         unit_sums, random_sums = sums[..., : len(chosen)], sums[..., len(chosen) :]
         beside = Ablation(layer, np.arange(controls), nats, random_sums, counts, name) if controls else None

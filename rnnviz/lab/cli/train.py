@@ -27,6 +27,13 @@ from rnnviz.networks.progress import Share
 from rnnviz.networks.settings import settings_of
 from rnnviz.text.characters import normalise
 
+_COUNTING_SETTINGS = {
+    *("name", "corpus", "title", "language", "licence", "output", "example", "choice"),
+    *("cell", "min_count", "normaliser"),
+    "units",  # --no-units asks for what counting does anyway, as --quiet does
+}
+"""Settings of a run that count where n-grams are counted, too."""
+
 
 def train(
     settings: Annotated[dict[str, Any], FieldOptions(Description)],
@@ -40,7 +47,7 @@ def train(
         str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Removed)
     ] = None,
     cell: Annotated[ModelKind | None, "the network's cell; ngram counts instead (default: gru)"] = None,
-    order: Annotated[int, "with --cell ngram: the order, 1 to 6"] = 6,
+    order: Annotated[int | None, "with --cell ngram: the order, 1 to 6 (default: 6)"] = None,
     queued: Annotated[
         bool, "wait in the queue for a turn, and leave the processor to other programs"
     ] = False,
@@ -62,6 +69,10 @@ def train(
     if probe:
         complain("--probe is called --watch now: write --watch SENTENCE")
         settings = {"watch_text": probe, **settings}
+    if order is not None and cell != "ngram":
+        raise ConfigError(
+            "--order is that of n-grams, which --cell ngram counts; add that, or leave out --order"
+        )
     if cell is not None:
         recipe = {"cell": cell, **recipe}
     corpus = None
@@ -76,7 +87,8 @@ def train(
     elif not settings.get("corpus") or not settings.get("name"):
         raise ConfigError("train needs --corpus and --name, or --resume RUN_DIR")
     elif cell == "ngram":
-        return _count(settings, recipe, order, run_dir)
+        _refuse_training_options({**settings, **recipe}, run_dir)
+        return _count(settings, recipe, order)
     else:
         folder, corpus = _begin(settings, TrainConfig(**recipe), run_dir)
     finished = process.run(
@@ -107,13 +119,22 @@ def _corpus(settings: Mapping[str, Any]) -> Any:
     return corpora.named_or_file(settings["corpus"], **about)
 
 
-def _count(
-    settings: Mapping[str, Any], recipe_settings: Mapping[str, Any], order: int, run_dir: Path | None
-) -> int:
+def _refuse_training_options(options: Mapping[str, Any], run_dir: Path | None) -> None:
+    """Raise ConfigError for an option, by its field's name, that does nothing where n-grams are counted."""
+    settings_by_name = {**settings_of(Description), **settings_of(TrainConfig)}
+    unused = [settings_by_name[name].option(name) for name in options if name not in _COUNTING_SETTINGS]
+    if unused or run_dir is not None:
+        raise ConfigError(
+            "--{option} is of a network's training, and --cell ngram counts; leave out --{option}",
+            option=[*unused, "run-dir"][0],
+        )
+
+
+def _count(settings: Mapping[str, Any], recipe_settings: Mapping[str, Any], order: int | None) -> int:
     """Count n-grams instead of training, for `--cell ngram`."""
     from rnnviz.lab.fit.card import make_card
     from rnnviz.networks import contamination
-    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.ngram import MAX_ORDER, NgramModel
     from rnnviz.text.vocabulary import Vocabulary, usual_min_count
 
     path = checkpoint.check_target(
@@ -123,6 +144,7 @@ def _count(
     split = corpus.split()
     rule = recipe_settings.get("normaliser", TrainConfig.normaliser)
     text = normalise(split.train + split.validation, rule)
+    order = MAX_ORDER if order is None else order
     began = time.perf_counter()
     rare = recipe_settings.get("min_count") or usual_min_count(len(text))
     vocabulary = Vocabulary.from_text(text, min_count=rare)
@@ -141,7 +163,7 @@ def _count(
         recipe=recipe,
         seed=None,
         seconds=time.perf_counter() - began,
-        command=_command(settings, run_dir),
+        command=_command(settings, None),
         parameters=model.parameter_count,
         choice=_candidates(settings, recipe),
         example=settings.get("example"),

@@ -33,7 +33,7 @@ from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
 from rnnviz.networks.batched_scoring import STATE_TOLERANCE
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.networks.prediction import OnRead, Scores, Stepwise, ignore_read
-from rnnviz.scoring.rows import Window, WindowScorer
+from rnnviz.scoring.rows import EncodedRows, RowScorer
 from rnnviz.text.vocabulary import Vocabulary
 
 STRETCH_SYMBOLS = 1 << 19
@@ -187,12 +187,12 @@ class ClusterModel:
         """A reader in float64, one stretch after the other."""
         return ClusterScorer(self, precise=True)
 
-    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Doubles]:
-        """The costs of rows, as `rnnviz.scoring.rows.WindowScorer` finds them, in order."""
+    def costs_of_rows(self, batches: Iterable[EncodedRows], precise: bool) -> Iterator[Doubles]:
+        """The costs of rows, as `rnnviz.scoring.rows.RowScorer` finds them, in order."""
         # Tasks under way: enough to keep all workers busy, few enough to bound the memory.
         ahead, waiting = 2 * self.machines.threads + 2, deque[Any]()
-        for window in windows:
-            waiting.append(self.submit(score_window, window, precise))
+        for encoded in batches:
+            waiting.append(self.submit(score_encoded_rows, encoded, precise))
             if len(waiting) >= ahead:
                 yield self.machines.result(waiting.popleft())
         while waiting:
@@ -278,9 +278,9 @@ def _model(file: bytes, device: str) -> Any:
         return load(path, device=device)
 
 
-def score_window(file: bytes, device: str, window: Window, precise: bool) -> Doubles:
-    """The costs of rows, (k, 3): see `rnnviz.scoring.rows.WindowScorer`."""
-    return WindowScorer(_model(file, device), precise)(window)
+def score_encoded_rows(file: bytes, device: str, encoded: EncodedRows, precise: bool) -> Doubles:
+    """The costs of rows, (k, 3): see `rnnviz.scoring.rows.RowScorer`."""
+    return RowScorer(_model(file, device), precise)(encoded)
 
 
 def score_stretch(

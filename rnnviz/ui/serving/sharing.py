@@ -1,4 +1,4 @@
-"""A network's page for others: the buttons that share it, and the room of `rnnviz host`."""
+"""Networks for others: the buttons that share one, and the room of `rnnviz host`."""
 
 import io
 import logging
@@ -14,7 +14,6 @@ from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page import serving
-from rnnviz.page.formatting import title
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room.classroom import OpenRoom
 from rnnviz.ui.shell import error_messages
@@ -46,12 +45,12 @@ def phones_dialog(info: ModelInfo) -> None:
     """Put the model on the class's phones, and draw the room's QR code and address, large."""
     try:
         opened = classroom.open_room(i18n.language())
-        name = add_network_page(opened, info, i18n.language())
+        opened.page.add([info])
     except RnnvizError as error:
         error_messages.show_error(error)
         return
-    # Only now, as phones fetch a chosen page at once.
-    opened.choose(name)
+    # Only now, as phones open a chosen network at once.
+    opened.choose(info.path.stem)
     if len(opened.addresses) > 1:
         listed = [place.address for place in opened.addresses]
         opened.choose_address(
@@ -65,25 +64,19 @@ def phones_dialog(info: ModelInfo) -> None:
         )
     )
     if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):
-        remove_network_page(name)
+        remove_network(info.path.stem)
         st.rerun()
 
 
-def add_network_page(opened: OpenRoom, info: ModelInfo, language: str) -> str:
-    """Add a network's page to those that phones see; returns its name. Raises as `build.single_file` does."""
-    name = f"{info.path.stem}.html"
-    opened.pages.add(name, title(info), serving.network_page(info, language))
-    return name
-
-
-def remove_network_page(name: str) -> None:
-    """Show a page on phones no more; close the room unless the lecture uses it."""
+def remove_network(name: str) -> None:
+    """Show a network on phones no more; close the room unless the lecture uses it."""
     opened = classroom.open_room_now()
     if opened is not None:
-        opened.pages.drop(name)
-        opened.room.phones.ring()
         if not opened.asks_questions:
             classroom.close()
+            return
+        opened.page.drop(name)
+        opened.room.phones.ring()
 
 
 def poster(url: str) -> None:
@@ -109,11 +102,9 @@ def open_at_start() -> None:
         opened.asks_questions = True
         _print_now(host_message(opened))
         listed = {info.path.stem: info for info in checkpoint.available()[0]}
-        # The address stands in the terminal before the pages are built, which takes some seconds each.
-        for name in classroom.startup_options.networks:
-            if name in listed:
-                add_network_page(opened, listed[name], "en")
-                opened.room.phones.ring()
+        # The address stands in the terminal before the page is built, which takes a second for each network.
+        opened.page.add([listed[name] for name in classroom.startup_options.networks if name in listed])
+        opened.room.phones.ring()
     except RnnvizError as error:  # the app goes on: Learn opens the room once there is a network
         _print_now(f"rnnviz: {error}")
     except Exception:

@@ -90,6 +90,15 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: threads": ([*TRAIN, "--threads", "0"], "threads is a whole number from 1 to 1,024; received 0"),
     "train: batch": ([*TRAIN, "--batch", "0"], "batch is a whole number"),
     "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "-1"], "min_count"),
+    "train: order": ([*TRAIN, "--order", "3"], "add that, or leave out --order"),
+    **{
+        f"train: counting with {option}": (
+            [*TRAIN, "--cell", "ngram", option, value], f"leave out {option}",
+        )
+        for option, value in (
+            ("--hidden-size", "8"), ("--watch", "a word"), ("--threads", "1"), ("--run-dir", "run"),
+        )
+    },
     "train: bfloat16": (
         [*TRAIN, "--run-dir", "run", "--precision", "bfloat16", "--device", "cpu"],
         "use precision float32 or auto, or rnnviz 2.0.0 to go on with a run that it began in bfloat16",

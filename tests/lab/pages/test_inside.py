@@ -90,6 +90,24 @@ def test_strict_toggle_searches_with_edges(open_app: Open, monkeypatch: pytest.M
     assert edges == [0, page_units.STRICT_EDGE_CHARS]
 
 
+def test_strict_search_of_a_short_text_answers_graded_targets_too() -> None:
+    names = ("word-start", "line-position")
+    word_start, line_position = page_units._search_text(
+        TINY_GRU,
+        TEXT[:600],
+        layer=0,
+        quantity="hidden",
+        questions=tuple(page_units.UnitQuestion(name, edges=5) for name in names),
+        unclosed="paragraph",
+        progress=lambda share: None,
+    )
+    read = trace(TINY_GRU, TEXT[:600])
+    expected = search(read, units.target("word-start", read.text), layer=0, edges=5)
+    assert word_start.finding.found == expected.found
+    expected = search(read, units.target("line-position", read.text), layer=0)
+    assert line_position.finding.found == expected.found
+
+
 def test_selection_becomes_the_question_until_cleared(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
     ask_board(app, "inside.finding", kind="span", value=[2, 6])

@@ -365,7 +365,7 @@ def test_cancelled_text_can_be_scored_again_and_a_removed_one_ends(open_app: Ope
 def test_long_text_can_be_stopped_at_its_first_figure(
     open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoring_jobs, "PIECE_CHARS", 1 << 14)
+    monkeypatch.setattr(scoring_jobs, "STOPPABLE_PIECE_CHARS", 1 << 14)
     monkeypatch.setattr("rnnviz.ui.jobs.pending.PERPLEXITY_AFTER_S", 0.0)
     text = TEXT * 2000
     app = open_app("perplexity")

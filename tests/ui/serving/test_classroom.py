@@ -162,22 +162,22 @@ def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) ->
     opened = classroom.open_room("en")
     phone = Phone(opened.listener.port).join()
     phone_state = phone.listen()
-    assert (phone_state["state"], phone_state["chosen"]) == ("waiting", 0)
-    assert [page["title"] for page in phone_state["pages"]] == ["tiny-gru"]
-    body = phone.request("GET", f"/{phone_state['pages'][0]['href']}").body
-    assert b"<title>tiny-gru" in body
+    assert (phone_state["state"], phone_state["page"]["chosen"]) == ("waiting", "tiny-gru")
+    assert b'"tiny-gru":{"weights"' in phone.request("GET", "/page/").body
     assert page.apply_room_ask({}, str)["door"] is None, "the stage has asked nothing"
-    sharing.remove_network_page("tiny-gru.html")
+    sharing.remove_network("tiny-gru")
     assert opened.listener.wait(SOON)
 
 
 def test_stop_keeps_room_of_lecture(info: ModelInfo) -> None:
     page.apply_room_ask({"room": {"open": True}}, str)
     opened = classroom.open_room("en")
-    opened.choose(sharing.add_network_page(opened, info, "en"))
-    sharing.remove_network_page("tiny-gru.html")
+    opened.page.add([info])
+    opened.choose("tiny-gru")
+    assert opened.page.page_state()["page"]["chosen"] == "tiny-gru"
+    sharing.remove_network("tiny-gru")
     assert classroom.open_room_now() is opened
-    assert opened.pages.listed() == {"pages": [], "chosen": -1}
+    assert opened.page.page_state() == {}
 
 
 def test_host_opens_room_with_listed_networks(
@@ -192,7 +192,7 @@ def test_host_opens_room_with_listed_networks(
     assert capsys.readouterr().out.split() == [
         "The", "class", "opens", f"http://hall.example.org:{port}", "or", f"http://127.0.0.1:{port}",
     ]  # fmt: skip
-    assert [page["title"] for page in Phone(opened.listener.port).join().listen()["pages"]] == ["tiny-gru"]
+    assert Phone(port).join().listen()["page"] == {"chosen": "", "narrow": "tiny-gru", "wide": "tiny-gru"}
     classroom.close()
     assert classroom.open_room("en").addresses == opened.addresses, "Learn opens it where host had it"
 

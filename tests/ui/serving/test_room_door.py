@@ -9,23 +9,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rnnviz.networks import checkpoint
 from rnnviz.page.responses import pack_file
 from rnnviz.ui.serving import http_protocol
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones
 from rnnviz.ui.serving.room.listener import ClassroomServer
-from rnnviz.ui.serving.room.phones import NetworkPages, PhoneApp, RateLimit
+from rnnviz.ui.serving.room.phones import PhoneApp, RateLimit, RoomPage
 from rnnviz.ui.serving.room.room import Room
 from tests.support.phones import COLOURS, SHUT, SOON, Phone, hang_up, shut
 from tests.support.waiting import until
-
-NETWORK = "<title>tiny</title>" + "the weights, " * 5_000
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -49,11 +49,15 @@ def room() -> Room:
 
 
 @pytest.fixture
-def served(room: Room) -> PhoneApp:
-    """What the room's phones are served: one network among it."""
-    pages = NetworkPages()
-    pages.add("tiny.html", "Tiny", pack_file(NETWORK.encode(), "tiny.html"))
-    return PhoneApp(room, pages)
+def served(room: Room, models_folder: Path) -> PhoneApp:
+    """What the room's phones are served: the page of one network among it."""
+    page = RoomPage()
+    page.add([network(models_folder, "tiny-gru")])
+    return PhoneApp(room, page)
+
+
+def network(models_folder: Path, name: str) -> checkpoint.ModelInfo:
+    return checkpoint.read_info(models_folder / f"{name}.safetensors")
 
 
 @pytest.fixture
@@ -97,20 +101,32 @@ def test_class_page_is_one_file_that_fetches_from_room_alone(port: int) -> None:
     assert set(words["zh"]) == set(phones.PHONE_WORDS)
 
 
-def test_listed_page_is_compressed_and_kept_by_its_digest(port: int, served: PhoneApp) -> None:
-    (listed,) = served._pages.listed()["pages"]
-    packed = Phone(port).request("GET", f"/{listed['href']}", **{"Accept-Encoding": "gzip, br"})
-    assert (listed["title"], listed["bytes"]) == ("Tiny", len(packed.body))
-    assert gzip.decompress(packed.body).decode() == NETWORK
-    assert packed.headers["cache-control"].endswith("immutable")
-    other = Phone(port).request("GET", "/tiny.html?v=another")
-    assert (other.body.decode(), other.headers["cache-control"]) == (NETWORK, "no-cache")
+SCRIPT = re.compile(r'src="(page[.][^"]+[.]js)"')
+
+
+def test_page_is_compressed_and_its_files_are_kept_by_their_digests(port: int, models_folder: Path) -> None:
+    packed = Phone(port).request("GET", "/page/", **{"Accept-Encoding": "gzip, br"})
+    page = gzip.decompress(packed.body).decode()
+    assert (packed.headers["content-type"], packed.headers["cache-control"]) == (
+        "text/html; charset=utf-8",
+        "no-cache",
+    )
+    assert "frame-ancestors" not in packed.headers.get("content-security-policy", ""), (
+        "the class's page frames it"
+    )
+    index = json.loads(page.split('id="index">')[1].split("</script>")[0])
+    weights = Phone(port).request("GET", f"/page/{index['networks']['tiny-gru']['weights']}")
+    assert weights.body == (models_folder / "tiny-gru.safetensors").read_bytes()
+    assert weights.headers["cache-control"].endswith("immutable")
+    script = Phone(port).request("GET", f"/page/{SCRIPT.findall(page)[0]}")
+    assert "javascript" in script.headers["content-type"], "else no browser runs a module"
 
 
 NOWHERE = (
     "/abcde /other.html /.html /../tiny.html /..%2ftiny.html /%2e%2e/%2e%2e/etc/passwd.html //tiny.html "
     "/tiny.html%00 /tiny%00.html /%E4%B8%AD.html /room/else /room/answers.csv /_stcore/health /learn "
-    "/page/tiny.html /static/x.js"
+    "/page/tiny.html /page/../x /page/..%2f..%2fetc%2fpasswd /page/index.html%00 "
+    "/page/x/index.html /static/x.js"
 )
 
 
@@ -122,14 +138,14 @@ def test_unknown_path_is_404(phone: Phone, path: str) -> None:
 
 
 def test_page_request_with_body_is_400(port: int) -> None:
-    with line(port, b"GET /tiny.html HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nxx") as phone:
+    with line(port, b"GET /page/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nxx") as phone:
         answer = b"".join(iter(lambda: phone.recv(4096), b""))  # it ends: the rest is not waited for
     assert b" 400 " in answer
-    assert b"the weights" not in answer
+    assert b'id="index"' not in answer
 
 
 @pytest.mark.parametrize("method", ["PUT", "OPTIONS", "TRACE"])
-@pytest.mark.parametrize("path", ["/", "/tiny.html", "/room/join", "/room/answer", "/room/events"])
+@pytest.mark.parametrize("path", ["/", "/page/", "/room/join", "/room/answer", "/room/events"])
 def test_other_method_is_405(phone: Phone, method: str, path: str) -> None:
     assert phone.request(method, path).status == 405
 
@@ -143,7 +159,7 @@ def test_two_phones_hear_vote_and_hear_close(room: Room, port: int) -> None:
         state = phone.listen()
         question = {"state": "open", "text": COLOURS.text, "options": list(COLOURS.options)}
         assert {name: state[name] for name in question} == question
-        assert state["pages"][0]["title"] == "Tiny"
+        assert state["page"]["narrow"] == "tiny-gru"
     assert phones[0].answer(1, 2)[1]["mine"] == 2
     assert phones[1].answer(1, 2)[0] == 200
     assert phones[1].answer(1, 0)[0] == 200
@@ -165,18 +181,30 @@ def test_two_phones_hear_vote_and_hear_close(room: Room, port: int) -> None:
     assert phones[0].hear() == {}
 
 
-def test_phone_hears_chosen_network(room: Room, served: PhoneApp, phone: Phone) -> None:
-    pages = served._pages
-    assert phone.listen()["chosen"] == -1
-    pages.add("other.html", "Other", pack_file(b"x", "other.html"))
-    pages.chosen = "other.html"
+def test_phone_hears_chosen_network(room: Room, served: PhoneApp, phone: Phone, models_folder: Path) -> None:
+    page, small, large = served._page, "tiny-gru", "tiny-lstm"
+    before = phone.request("GET", "/page/").body.decode()
+    assert phone.listen()["page"] == {"chosen": "", "narrow": small, "wide": small}
+    page.add([network(models_folder, large)])
+    page.chosen = large
     room.phones.ring()
-    assert phone.hear()["chosen"] == 1
-    pages.drop("other.html")
+    assert phone.hear()["page"] == {"chosen": large, "narrow": small, "wide": small}
+    after = phone.request("GET", "/page/").body.decode()
+    assert f"{large}." in after
+    assert f'"first":{{"en":"{small}","zh":"{small}"}}' in after, (
+        "the smallest, though it came first by chance"
+    )
+    (script,) = SCRIPT.findall(before)
+    (words,) = re.findall(rf'"({small}[.]en[.][^"]+[.]json)"', before)
+    assert {phone.request("GET", f"/page/{name}").status for name in (script, words)} == {200}, (
+        "of the old page"
+    )
+    page.drop(large)
     room.phones.ring()
-    state = phone.hear()
-    assert (state["chosen"], len(state["pages"])) == (-1, 1)
-    assert phone.request("GET", "/other.html").status == 404
+    assert phone.hear()["page"] == {"chosen": "", "narrow": small, "wide": small}
+    assert f"{large}." not in phone.request("GET", "/page/").body.decode()
+    page.drop(small)
+    assert phone.request("GET", "/page/").status == 404
 
 
 def test_disconnected_phone_leaves_room(room: Room, listener: ClassroomServer, phone: Phone) -> None:
@@ -324,8 +352,9 @@ def test_stalled_connection_is_cut(
     served: PhoneApp, listener: ClassroomServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_listener, "STALLED_TIMEOUT_S", 0.05)
-    served._pages.add("large.html", "Large", pack_file(os.urandom(8_000_000), "large.html"))
-    with line(listener.port, b"GET /large.html HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n"):
+    large = pack_file(os.urandom(8_000_000), "large.data")
+    vars(served._page)["_files"] = {"large.data": large}
+    with line(listener.port, b"GET /page/large.data HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n"):
         until(lambda: len(listener._server.server_state.connections) == 1)
         until(lambda: not listener._server.server_state.connections)
     assert Phone(listener.port).request("GET", "/").status == 200
@@ -343,7 +372,7 @@ def test_flooding_phone_is_429_and_others_vote(served: PhoneApp, room: Room, por
 def test_looks_are_limited_by_address(served: PhoneApp, port: int) -> None:
     served._looks = RateLimit(burst=3, rate=0)
     phone = Phone(port)
-    responses = [phone.request("GET", path) for path in ("/", "/tiny.html", "/none.html", "/")]
+    responses = [phone.request("GET", path) for path in ("/", "/page/", "/page/none.js", "/")]
     assert [response.status for response in responses] == [200, 200, 404, 429]
     assert b"Too many at once" in responses[-1].body
     assert phone.request("POST", "/room/join", b"{}").status == 429
@@ -352,9 +381,9 @@ def test_looks_are_limited_by_address(served: PhoneApp, port: int) -> None:
 def test_phone_beyond_full_room_sees_pages_alone(phone: Phone, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.ui.serving.room.room.MAX_PHONES", 0)
     state = phone.listen()
-    assert (state["state"], len(state["pages"])) == ("full", 1)
+    assert (state["state"], state["page"]["chosen"]) == ("full", "")
     assert phone.answer() == (503, {"why": "full"})
-    assert phone.request("GET", "/tiny.html").status == 200
+    assert phone.request("GET", "/page/").status == 200
 
 
 def test_votes_are_written_to_no_file(room: Room, phone: Phone) -> None:

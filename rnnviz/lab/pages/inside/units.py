@@ -118,7 +118,12 @@ def _search_text(
     # A short text allows no verdict, so it isn't read with untrained copies either.
     if len(traced) < MIN_VERDICT_CHARS:
         searcher = Searcher(traced, layer=layer, quantity=quantity)
-        searched = [searcher.search(target, edges=edges) if target.varies else None for target in targets]
+        # A graded target has no edges, and a named one is searched with all the others: `controlled` drops
+        # them there, too.
+        searched = [
+            searcher.search(target, edges=0 if target.graded else edges) if target.varies else None
+            for target in targets
+        ]
     else:
         searched = controls.controlled(
             model,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Seconds that the page waits for short texts before it shows a progress bar.
 SCORE_PATIENCE_S = 0.6
 # Characters between two places where a reader can stop: a second or two of work.
-PIECE_CHARS = 1 << 16
+STOPPABLE_PIECE_CHARS = 1 << 16
 MAX_LISTED_UNKNOWN = 500  # unknown characters listed with their counts
 SKETCH_CHARS = 1 << 16  # characters that the contamination's sketch reads at a time
 
@@ -108,7 +108,7 @@ def _reading_options(info: ModelInfo, text: ReaderText, check: Callable[[], None
     # An n-gram model's default pieces are smaller: it needs memory for each symbol at each place.
     return {
         **text.source(check),
-        "piece_chars": None if info.kind == "ngram" else PIECE_CHARS,
+        "piece_chars": None if info.kind == "ngram" else STOPPABLE_PIECE_CHARS,
         "max_characters": text.stopped_at,
     }
 

@@ -1,7 +1,7 @@
 """The app's one room: open to a class's phones, or closed.
 
-Phones use a listener of their own (listener.py), which runs while the room is open and serves networks' pages
-and the lecture's questions. The app itself stays on this computer.
+Phones use a listener of their own (listener.py), which runs while the room is open and serves the networks'
+page and the lecture's questions. The app itself stays on this computer.
 
 `rnnviz host` opens the room with the app. Without it, *Ask the room* on Learn and *Show on phones* do.
 """
@@ -26,7 +26,7 @@ from starlette.routing import Route
 from rnnviz.errors import ConfigError
 from rnnviz.ui.serving.room import NETWORKS
 from rnnviz.ui.serving.room.listener import ClassroomServer
-from rnnviz.ui.serving.room.phones import NetworkPages, PhoneApp
+from rnnviz.ui.serving.room.phones import PhoneApp, RoomPage
 from rnnviz.ui.serving.room.room import Room, RoomQuestion
 
 # Interfaces of containers, virtual machines and private networks, which phones in the room can't reach.
@@ -136,7 +136,7 @@ class OpenRoom:
     """
 
     room: Room
-    pages: NetworkPages
+    page: RoomPage
     listener: ClassroomServer
     addresses: list[Address]
     asks_questions: bool = False
@@ -184,8 +184,8 @@ class OpenRoom:
         self.room.ask(self.staged_question)
 
     def choose(self, name: str) -> None:
-        """Put the page of this name on all phones; "": each takes the one that suits its screen."""
-        self.pages.chosen = name
+        """Put the network of this name on all phones; "": each takes the one that suits its screen."""
+        self.page.chosen = name
         self.room.phones.ring()
 
 
@@ -216,11 +216,11 @@ def open_room(language: str, options: RoomOptions | None = None) -> OpenRoom:
             raise ConfigError(
                 "this computer has no address in a local network; connect it to the Wi-Fi that the phones use"
             )
-        room, pages = Room(language), NetworkPages()
+        room, page = Room(language), RoomPage()
         _current_room = OpenRoom(
             room,
-            pages,
-            ClassroomServer(PhoneApp(room, pages).app, options.address or "0.0.0.0", options.port),
+            page,
+            ClassroomServer(PhoneApp(room, page).app, options.address or "0.0.0.0", options.port),
             room_addresses,
         )
         return _current_room

@@ -22,11 +22,11 @@ from rnnviz.ui.serving.room.room import MAX_PHONES
 FIRST_PORTS = range(8600, 8620)
 """Ports tried first, so that a firewall can allow them beforehand; then any free one."""
 
-MAX_CONNECTIONS = 3 * MAX_PHONES + 200
-"""Connections at a time, at most: each phone has one for its stream, and two for pages and answers."""
+MAX_CONNECTIONS = 6 * MAX_PHONES + 200
+"""Connections at a time, at most: a phone that fetches the page's files opens six, and keeps one."""
 
-MAX_CONNECTIONS_PER_ADDRESS = 1_500
-"""Of these from one address, at most: a class of 800 may share one, and one computer can't take all."""
+MAX_CONNECTIONS_PER_ADDRESS = 3_100
+"""Of these from one address, at most: a class of 500 may share one, and one computer can't take all."""
 
 MAX_UNREAD_BYTES = 16 << 10
 """Bytes that wait in memory for a connection that doesn't read."""

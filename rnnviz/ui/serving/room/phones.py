@@ -1,7 +1,7 @@
 """The web application for phones, all that a network is offered. It serves these addresses and no other:
 
     GET  /             the class's page: the live view of a network, and the question when one is open
-    GET  /NAME.html    a network's live view in one file
+    GET  /page/        the page of the class's networks, in a frame of that one; and its files
     POST /room/join    a new phone's id, {"phone": …}
     POST /room/events  {"phone": …}; the answer is a stream of lines, the phone's state in JSON at each change
     POST /room/answer  {"phone": …, "question": 3, "answer": 0}; the answer is the phone's state
@@ -18,9 +18,10 @@ import hmac
 import json
 import random
 import secrets
+import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -33,12 +34,14 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from rnnviz.i18n import N_, translations
+from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.page import folder, serving
 from rnnviz.page.responses import PackedFile, page_headers
 from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.serving.room.room import Refused, Room
 
 PHONE_FOLDER = Path(__file__).parent / "phone"
-"""The class's page: one file of a few kilobytes, which frames the pages of networks."""
+"""The class's page: one file of a few kilobytes, which frames the page of the networks."""
 
 PHONE_WORDS = {
     "title": N_("The lecture's room"),
@@ -149,57 +152,73 @@ NEWS_DELAY_RANGE_S = (
 )  # seconds, at random, until a phone hears news: the stage's request comes first
 
 
-class NetworkPages:
-    """The networks' pages that a class sees, by their file's name: `title`, and the file as it is sent.
+class RoomPage:
+    """The page (`rnnviz.page.build`) of the networks that a class sees.
 
-    chosen  the name of the page that the lecturer has put on the phones; "": each phone takes the one that
-            suits its screen
+    chosen  the network that the lecturer has put on the phones; "": each phone takes the one that suits its
+            screen
     """
 
     def __init__(self) -> None:
         self.chosen = ""
-        self._pages: dict[str, tuple[str, PackedFile]] = {}
+        self._networks: dict[str, ModelInfo] = {}  # by name
+        self._files: Mapping[str, PackedFile] = {}
+        self._lock = threading.Lock()
 
-    def add(self, name: str, title: str, file: PackedFile) -> None:
-        """Show a page, in place of an older one of the same name."""
-        # A new dict: the listener's thread may be iterating over the old one.
-        self._pages = {**self._pages, name: (title, file)}
+    def add(self, infos: Iterable[ModelInfo]) -> None:
+        """Show these networks too. Raises as `serving.folder_page` does."""
+        with self._lock:
+            self._build(self._networks | {info.path.stem: info for info in infos})
 
     def drop(self, name: str) -> None:
-        """Show a page no more."""
-        self._pages = {page_name: page for page_name, page in self._pages.items() if page_name != name}
+        """Show a network no more. Raises as `serving.folder_page` does."""
+        with self._lock:
+            self._build({other: info for other, info in self._networks.items() if other != name})
         if self.chosen == name:
             self.chosen = ""
 
-    def find(self, name: str) -> PackedFile | None:
-        """A page's file."""
-        return self._pages[name][1] if name in self._pages else None
+    def file(self, name: str) -> PackedFile | None:
+        """A file of the page."""
+        return self._files.get(name)
 
-    def listed(self) -> dict[str, Any]:
-        """The pages as JSON for a phone."""
-        pages = [
-            {"href": f"{name}?v={file.digest}", "title": title, "bytes": len(file.data)}
-            for name, (title, file) in self._pages.items()
-        ]
-        names = list(self._pages)
-        return {"pages": pages, "chosen": names.index(self.chosen) if self.chosen in names else -1}
+    def page_state(self) -> dict[str, Any]:
+        """As JSON, which networks a phone opens the page with: the chosen one, or that of a narrow or a wide
+        screen; {} if there are none.
+        """
+        networks = self._networks
+        if not networks:
+            return {}
+        return {"page": {"chosen": self.chosen, "narrow": _smallest(networks), "wide": next(iter(networks))}}
+
+    def _build(self, networks: dict[str, ModelInfo]) -> None:
+        # The smallest first: phones open it, and its first answer stands in the document.
+        built = serving.folder_page(networks.values(), _smallest(networks)) if networks else {}
+        # A phone that has the page before this one may still ask for its files. New dicts, as the listener's
+        # thread reads them.
+        self._files = {**self._files, **built} if networks else {}
+        self._networks = networks
+
+
+def _smallest(networks: Mapping[str, ModelInfo]) -> str:
+    return min(networks, key=lambda name: networks[name].bytes)
 
 
 class PhoneApp:
-    """The web application `app` for the phones of a room, which show these pages."""
+    """The web application `app` for the phones of a room, which show this page."""
 
-    def __init__(self, room: Room, pages: NetworkPages) -> None:
-        self._room, self._pages = room, pages
+    def __init__(self, room: Room, page: RoomPage) -> None:
+        self._room, self._page = room, page
         self._secret = secrets.token_bytes(16)
-        # By address, which a whole class may share: 1,000 phones open the page, join and fetch a network at
-        # once.
-        self._looks = RateLimit(burst=3_000, rate=100)
+        # By address, which a whole class may share: 1,000 phones open both pages, join, and fetch the page's
+        # files and a network's at once, some 14 requests each.
+        self._looks = RateLimit(burst=15_000, rate=500)
         # By phone: a reader who tries every option quickly stays below it.
         self._answers = RateLimit(burst=8, rate=2)
         self.app = Starlette(
             routes=[
                 Route("/", self._class),
-                Route("/{name}.html", self._page),
+                Route("/page/", self._file),
+                Route("/page/{name}", self._file),
                 Route("/room/join", self._join, methods=["POST"]),
                 Route("/room/events", self._events, methods=["POST"]),
                 Route("/room/answer", self._answer, methods=["POST"]),
@@ -221,9 +240,9 @@ class PhoneApp:
         self._look(request)
         return HTMLResponse(class_page(), headers=PAGE_HEADERS)
 
-    async def _page(self, request: Request) -> Response:
+    async def _file(self, request: Request) -> Response:
         self._look(request)
-        file = self._pages.find(f"{request.path_params['name']}.html")
+        file = self._page.file(request.path_params.get("name", folder.INDEX))
         if file is None:
             raise HTTPException(404)
         return file.answer(request)
@@ -268,7 +287,7 @@ class PhoneApp:
         return hmac.digest(self._secret, name.encode("utf-8", "replace"), "sha256").hex()[:16]
 
     def _state(self, phone: str) -> dict[str, Any]:
-        return self._room.phone_state(phone) | self._pages.listed()
+        return self._room.phone_state(phone) | self._page.page_state()
 
     # One line for each change of the phone's state. The state is computed anew at each ring and sent only if
     # it differs: several rings in quick succession become one line, and the last line is always right.
@@ -277,22 +296,24 @@ class PhoneApp:
         try:
             room.join(phone, stream)
         except Refused as refused:  # a full room: the live view needs no slot in it
-            yield _json_line({"state": refused.detail, **self._pages.listed()})
+            yield _json_line({"state": refused.detail, **self._page.page_state()})
             return
         with room.phones.listen() as rings:
             try:
-                last_line, pages = "", dict[str, Any]()
+                last_line, last_page_state = "", dict[str, Any]()
                 while True:
                     rings.clear()
                     if not room.is_current_stream(phone, stream):
                         yield _json_line({"state": "elsewhere"})
                         return
                     closed = room.closed  # read before `_state`: a room that closes later gets one more round
-                    listed = self._pages.listed()
-                    line = _json_line(room.phone_state(phone) | (listed if listed != pages else {}))
+                    page_state = self._page.page_state()
+                    line = _json_line(
+                        room.phone_state(phone) | (page_state if page_state != last_page_state else {})
+                    )
                     if line != last_line:
                         yield line
-                        last_line, pages = line, listed
+                        last_line, last_page_state = line, page_state
                     if closed:
                         return
                     try:

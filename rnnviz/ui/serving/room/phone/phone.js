@@ -1,17 +1,15 @@
 // A phone's page: the live view of a network, and the room's question, whose answers it sends.
 
-/** @typedef {{ href: string, title: string, bytes: number }} Network */
-/** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean, pages?: Network[], chosen?: number }} Heard */
+/** The networks that the page opens with. @typedef {{ chosen: string, narrow: string, wide: string }} Shown */
+/** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean, page?: Shown }} Heard */
 
 const wordsByLanguage = JSON.parse(find("words").textContent ?? "{}");
-const [question, text, options, line, networks] = ["question", "text", "options", "said", "networks"].map(
-  find,
-);
+const [question, text, options, line] = ["question", "text", "options", "said"].map(find);
 const view = /** @type {HTMLIFrameElement} */ (find("view"));
 const ID_STORAGE = "rnnviz-phone"; // the storage key of this phone's id, which outlasts a reload
 const SILENT_MS = 40_000; // milliseconds without a line, of which one is due every 15 s
 const RETRY_MS = 3000; // milliseconds until the next try, and up to as many again
-const NARROW_PX = 700; // pixels; below, a network's small page comes first
+const NARROW_PX = 700; // pixels; below, the smallest network comes first
 /** @type {Heard} */
 let lastState = { state: "lost" };
 let language = navigator.language.startsWith("zh") ? "zh" : "en";
@@ -23,9 +21,7 @@ let missed;
 /** @type {number | null} this phone's answer that the room has counted */
 let counted = null;
 let stream = new AbortController();
-let shownAddress = ""; // the address of the network in view
-let pickedTitle = ""; // its title, if the reader has picked it
-let chosenIndex = -1; // the index of the network that the lecturer put on the phones last
+let opened = ""; // the network that the page was opened with last
 
 /** @param {string} id @returns {HTMLElement} */
 function find(id) {
@@ -154,7 +150,7 @@ function takeState(state) {
 /** @param {Heard} state */
 function show(state) {
   const again = state.number !== lastState.number || state.text !== lastState.text;
-  lastState = { ...state, pages: state.pages ?? lastState.pages, chosen: state.chosen ?? lastState.chosen };
+  lastState = { ...state, page: state.page ?? lastState.page };
   language = state.language ?? language;
   document.documentElement.lang = language;
   document.title = phrase("title");
@@ -169,39 +165,17 @@ function show(state) {
     button.classList.toggle("right", state.right === i);
   });
   line.textContent = statusLine(state);
-  frame(lastState.pages ?? [], lastState.chosen ?? -1);
+  if (lastState.page) openPage(lastState.page);
 }
 
-/** Show a network: the one picked here, else the lecturer's, else the one that suits the screen. @param {Network[]} pages @param {number} chosen */
-function frame(pages, chosen) {
-  if (chosen !== chosenIndex && chosen >= 0) pickedTitle = "";
-  chosenIndex = chosen;
-  const smallest = [...pages].sort((a, b) => a.bytes - b.bytes)[0];
-  const usual = pages[chosen] ?? (window.innerWidth < NARROW_PX ? smallest : pages[0]);
-  const page = pages.find((network) => network.title === pickedTitle) ?? usual;
-  networks.hidden = pages.length < 2;
-  networks.setAttribute("aria-label", phrase("network"));
-  networks.replaceChildren(
-    ...(networks.hidden ? [] : pages.map((network) => choice(network, network === page))),
-  );
-  view.hidden = !page;
-  if (page && shownAddress !== page.href) {
-    shownAddress = page.href;
-    view.title = page.title;
-    view.src = page.href;
-  }
-}
-
-/** @param {Network} network @param {boolean} on */
-function choice(network, on) {
-  const element = document.createElement("button");
-  element.textContent = network.title;
-  element.setAttribute("aria-pressed", String(on));
-  element.onclick = () => {
-    pickedTitle = network.title;
-    show(lastState);
-  };
-  return element;
+/** Open the page with the lecturer's network, or once with the one that suits the screen. @param {Shown} shown */
+function openPage({ chosen, narrow, wide }) {
+  const network = chosen || opened || (window.innerWidth < NARROW_PX ? narrow : wide);
+  if (network === opened) return; // the reader may have gone on to another network, or typed
+  opened = network;
+  view.hidden = false;
+  view.title = phrase("network");
+  view.src = `page/?${new URLSearchParams({ model: network, lang: language })}`;
 }
 
 /** @param {Heard} state */
