@@ -196,8 +196,8 @@ def line_of_text(limit: int, value: Any, label: str, least: int = 1, resets: Seq
 
 def again(value: int, label: str, resets: Sequence[str] = ()) -> Control:
     """A seed, and a button that draws another."""
-    # The same seeds at every showing of the lecture. As 7 is a primitive root of the prime 997, a class sees 996
-    # before one returns. (498 alone would stay as it is; no step begins with it.)
+    # The same seeds at every showing of the lecture. As 7 is a primitive root of the prime 997, a class sees
+    # 996 before one returns. (498 alone would stay as it is; no step begins with it.)
     widget = {"kind": "button", "label": label}
     return Control(whole(0, 999), value, resets=resets, widget=widget, next=lambda seed: (7 * seed + 3) % 997)
 
