@@ -368,13 +368,6 @@ test("a scale's ends have signs where it has two sides, and no numbers where eac
   assert.deepEqual(ends(-3, 3, true), ["low", "high"]);
 });
 
-test("a gradient has every 32nd colour, and the last one once", () => {
-  const picked = (/** @type {number} */ length) =>
-    controls.stops(Array.from({ length }, (_, i) => String(i))).map(Number);
-  assert.deepEqual(picked(255), [0, 32, 64, 96, 128, 160, 192, 224, 254]);
-  assert.deepEqual(picked(65), [0, 32, 64]);
-});
-
 test("a window's place counts from 1 and ends with the text", () => {
   assert.deepEqual(numbers.window(0, 24, 1000), { from: "1", to: "24", n: "1,000" });
   assert.deepEqual(numbers.window(990, 1014, 1000), { from: "991", to: "1,000", n: "1,000" });

@@ -259,7 +259,7 @@ export class Controls {
     if (this.drawnKeys[where] === mark) return;
     this.drawnKeys[where] = mark;
     const bar = make("i");
-    bar.style.background = `linear-gradient(to right, ${stops(theme[kind]).join(", ")})`;
+    bar.style.background = `linear-gradient(to right, ${theme[kind].join(", ")})`;
     find(this.root, `span.rv-key-${where}`).replaceChildren(low, bar, high);
   }
 
@@ -360,9 +360,4 @@ export function compareWithCounts({ fixed, head, length, ngramRunning, networkRu
 export function scaleEnds({ low, high }, perUnit, numbers, phrase) {
   const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + numbers.rough(x);
   return perUnit ? [phrase("low"), phrase("high")] : [sign(low), sign(high)];
-}
-
-/** As many of a scale's colours as a gradient needs, the last one among them. @param {string[]} colours */
-export function stops(colours) {
-  return colours.filter((_, i, { length }) => i % 32 === 0 || i === length - 1);
 }

@@ -33,7 +33,7 @@ function show(step) {
   document.documentElement.lang = step.language;
   document.title = `${step.scene}.${step.step} · ${step.title}`;
   for (const colour of COLOURS)
-    document.documentElement.style.setProperty(`--${colour}`, step.colours[colour]);
+    document.documentElement.style.setProperty(`--${colour}`, String(step.colours[colour]));
   document.documentElement.style.setProperty("--line", step.colours.grid);
   byId("where").textContent = `${step.scene} ${step.scene_title} · ${step.step}/${step.steps}`;
   byId("title").textContent = step.title;

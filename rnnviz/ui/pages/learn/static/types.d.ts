@@ -87,7 +87,7 @@ export interface PresenterStep extends Note {
   notice: string;
   language: string;
   words: Words;
-  colours: Record<string, string>;
+  colours: SceneTheme;
   room: RoomLive | null;
 }
 

@@ -16,7 +16,7 @@ import { draw } from "./primitives.js";
 import { Room } from "./room.js";
 import { findCentres, glide } from "./transition.js";
 
-/** @import { Answer, PresenterKey } from "./types" */
+/** @import { Answer, PresenterKey, RoomWish } from "./types" */
 
 // A stage is a slide: it has at least so many units on any screen, so that a picture which fits on one fits on all. That
 // each step's picture fits, tests/browser/test_learn.py checks at 1280 × 720 and at 1440 × 900 pixels.
@@ -69,7 +69,12 @@ export class View extends BaseView {
     this.head = new Header(root, this.board);
     this.highlight = this.head.highlight;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
-    this.room = this.board.room = new Room(root, start, redraw, (live) =>
+    const askRoom = (/** @type {RoomWish} */ wish) => {
+      const { viewSocket } = this;
+      viewSocket.pageChanges = { room: { ...viewSocket.pageChanges?.room, ...wish } }; // only the page opens a listener
+      this.start();
+    };
+    this.room = this.board.room = new Room(root, askRoom, redraw, (live) =>
       this.presenterChannel.sendRoom(live),
     );
     this.code = new CodePanel(root, start);
@@ -195,9 +200,8 @@ export class View extends BaseView {
     this.changesInFlight = { ...this.changesInFlight, ...this.pendingChanges };
     this.pendingChanges = null;
     const { scene, present, changesInFlight } = this;
-    const [room, code] = [this.room.takePending(), this.code.enabled];
     const step = scene in this.stepByScene && { step: this.stepByScene[scene] };
-    return { scene, present, code, changes: changesInFlight, room, go: this.namedStep, ...step };
+    return { scene, present, code: this.code.enabled, changes: changesInFlight, go: this.namedStep, ...step };
   }
 
   /** Ask for other values of controls. @param {object} change */
