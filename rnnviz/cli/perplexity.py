@@ -220,10 +220,10 @@ def _load_scoring(
     from rnnviz.scoring.many_files import Scoring
 
     model = load(model_arg)
-    compared = _load_compared(model_arg, model, compare) if compare else []
+    rivals = _load_comparison_models(model_arg, model, compare) if compare else []
     scoring = Scoring(
         model,
-        compared,
+        rivals,
         bool(compare),
         source=cache(open_input),  # standard input is read once
         bar=partial(_scoring_bar, options=options),
@@ -236,7 +236,7 @@ def _load_scoring(
         scoring,
         model=machines.model(model, device=model_arg.device),
         comparison_models=[
-            other._replace(model=machines.model(other.model, device=model_arg.device)) for other in compared
+            other._replace(model=machines.model(other.model, device=model_arg.device)) for other in rivals
         ],
         at_once=2 * machines.threads,
         bar=partial(_scoring_bar, options=ProgressOptions(quiet=True)),  # many bars at once are unreadable
@@ -252,23 +252,23 @@ def _progress_note(share: Share) -> str:
     return f"{share.characters:,} characters{perplexity}"
 
 
-def _load_compared(model_arg: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[ComparisonModel]:
+def _load_comparison_models(
+    model_arg: ModelOnDevice, model: Model, compare: Sequence[str]
+) -> list[ComparisonModel]:
     """The models to compare with, labelled, and the model's own n-gram if installed."""
     from rnnviz.scoring.many_files import ComparisonModel
 
     models = {name: load(model_arg, name) for name in compare if name != model_arg.model}
-    compared = [ComparisonModel("model", "another model", other) for other in models.values()]
+    rivals = [ComparisonModel("model", "another model", other) for other in models.values()]
     ngram = model.card.get("ngram")
     if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in models.values())}:
         try:
-            compared.append(
-                ComparisonModel("n-gram", "counts of what the model read", load(model_arg, ngram))
-            )
+            rivals.append(ComparisonModel("n-gram", "counts of what the model read", load(model_arg, ngram)))
         except ModelNotFoundError:
             complain(
                 f"{model_arg.model} was compared with {ngram} when it was trained; that model is not here"
             )
-    return compared
+    return rivals
 
 
 def _print_score(score: Score, options: OutputOptions, *, alone: bool) -> None:

@@ -132,10 +132,12 @@ MAX_UNKNOWN_SHARE = 0.1
 MIN_JUDGED_CHARS = 10
 """Characters of a text below which nothing is said."""
 
-Why = Literal["", "unknown", "surprise"]
+ForeignReason = Literal["", "unknown", "surprise"]
 
 
-def why(card: Mapping[str, Any], characters: int, unknown: int, bits: float | None) -> Why:
+def foreign_reason(
+    card: Mapping[str, Any], characters: int, unknown: int, bits: float | None
+) -> ForeignReason:
     """The reason why a text is foreign to the model with this card; "" if it isn't.
 
     characters  of the text; `unknown` of them are outside the model's vocabulary
@@ -145,23 +147,24 @@ def why(card: Mapping[str, Any], characters: int, unknown: int, bits: float | No
     text, with n for `characters`. Short texts scatter, and so do texts with many different characters.
 
     >>> card = {"held_out": {"perplexity": 4.0}}
-    >>> why(card, 80, 9, 3.0), why(card, 80, 0, 4.4), why(card, 80, 0, 4.6), why({}, 80, 0, 40.0)
-    ('unknown', '', 'surprise', '')
+    >>> reasons = [foreign_reason(card, 80, 9, 3.0), foreign_reason(card, 80, 0, 4.4)]
+    >>> [*reasons, foreign_reason(card, 80, 0, 4.6), foreign_reason({}, 80, 0, 40.0)]
+    ['unknown', '', 'surprise', '']
     """
     if characters < MIN_JUDGED_CHARS:
         return ""
     if unknown > MAX_UNKNOWN_SHARE * characters:
         return "unknown"
-    usual_bits = usual(card)
+    usual_bits = held_out_bits(card)
     if bits is None or usual_bits is None:
         return ""
     return "surprise" if bits - usual_bits > max(2.0, usual_bits / 2) + 40 / characters else ""
 
 
-def usual(card: Mapping[str, Any]) -> float | None:
+def held_out_bits(card: Mapping[str, Any]) -> float | None:
     """Bits per character of the model's own held-out text; None if its card doesn't tell.
 
-    >>> usual({"held_out": {"perplexity": 8.0}})
+    >>> held_out_bits({"held_out": {"perplexity": 8.0}})
     3.0
     """
     figures = card.get("held_out")

@@ -84,7 +84,7 @@ def fixed_part(
         "language": language(),
         "model": model.name,
         "titles": titles(listed),
-        "usual": contamination.usual(model.card),
+        "usual": contamination.held_out_bits(model.card),
         "advises": bool(listed),
         "cell": config.cell,
         "layers": config.layers,

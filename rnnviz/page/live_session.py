@@ -254,9 +254,9 @@ class LiveSession:
         )
 
     def _foreign(self, trace: Trace, bits: float | None) -> str:
-        """The reason why the model's numbers say little of this text, see `contamination.why`."""
+        """The reason why the model's numbers say little of this text, see `contamination.foreign_reason`."""
         unknown = len(trace) - int(np.count_nonzero(trace.known))
-        return contamination.why(self.model.card, len(trace), unknown, bits)
+        return contamination.foreign_reason(self.model.card, len(trace), unknown, bits)
 
     def _cached_occlusion(self, trace: Trace, t: int) -> Floats:
         """`occlusion_bits` at character `t`, cached: they read the text many times; the window may move."""

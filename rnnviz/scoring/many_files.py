@@ -76,15 +76,15 @@ class Scoring:
     def score_files(
         self,
         files: Iterable[str],
-        add: Callable[[RowBatch, str], None] | None = None,
-        keep: Mapping[str, Callable[[Record], None]] | None = None,
+        on_rows: Callable[[RowBatch, str], None] | None = None,
+        on_record: Mapping[str, Callable[[Record], None]] | None = None,
     ) -> Iterator[tuple[str, Score | RnnvizError]]:
         """Each file in order with its Score, or with its error.
 
-        add   called with the scored rows and the name of each file; a text is one row
-        keep  by file, called with the Record of that text: the cost of every character
+        on_rows    called with the scored rows and the name of each file; a text is one row
+        on_record  by file, called with the Record of that text: the cost of every character
         """
-        writers = keep or {}
+        writers = on_record or {}
 
         def score_file(file: str) -> Score | RnnvizError:
             try:
@@ -96,7 +96,7 @@ class Scoring:
                         "them out, or add --as text",
                         file=file,
                     )
-                return self._score_rows(self.rows(file), add)
+                return self._score_rows(self.rows(file), on_rows)
             except RnnvizError as error:
                 return error
 
@@ -106,8 +106,12 @@ class Scoring:
                 names = list(group)
                 alone = are_rows or self.at_once == 1
                 for file, result in zip(names, (map if alone else pool.map)(score_file, names), strict=True):
-                    if add is not None and isinstance(result, Score) and not isinstance(result, RowsScore):
-                        add(_as_row(result), file)
+                    if (
+                        on_rows is not None
+                        and isinstance(result, Score)
+                        and not isinstance(result, RowsScore)
+                    ):
+                        on_rows(_as_row(result), file)
                     yield file, result
 
     def format(self, file: str) -> Literal["jsonl", "csv", "parquet"] | None:
@@ -127,15 +131,15 @@ class Scoring:
             format=self.format(file),
         )
 
-    def _score_rows(self, file: RowFile, add: Callable[[RowBatch, str], None] | None) -> Score:
-        on_batch = None if add is None else lambda batch: add(batch, file.name)
+    def _score_rows(self, file: RowFile, on_rows: Callable[[RowBatch, str], None] | None) -> Score:
+        on_batch = None if on_rows is None else lambda batch: on_rows(batch, file.name)
         work = partial(
             score_rows,
             self.model,
             file,
             precise=self.precise,
             on_batch=on_batch,
-            keep_columns=add is not None,
+            keep_columns=on_rows is not None,
         )
         score = self._run(file.name, work)
         if not self.compare:
@@ -146,13 +150,13 @@ class Scoring:
         ]
         return replace(score, compared=mark_best(self._compared_rows(score, rivals)))
 
-    def _score_text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
+    def _score_text(self, file: str, on_record: Callable[[Record], None] | None) -> Score:
         source = self.source(file)
         if self.given is not None:
             raise ConfigError(
                 "--given names a column, and {file} is one text without columns; leave it out", file=file
             )
-        if not self.compare and keep is None:
+        if not self.compare and on_record is None:
             # Nobody asks for single characters: running sums are enough for the interval, without a record.
             sums = CostSums()
             work = partial(
@@ -172,8 +176,8 @@ class Scoring:
                 record, self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
             )
             with closing(self._run(file, make_record)) as text_record:  # Windows removes no file that is open
-                if keep is not None:
-                    keep(text_record)
+                if on_record is not None:
+                    on_record(text_record)
                 compared = self._compare_text(text_record, source) if self.compare else []
                 return replace(text_record.score, interval=interval(text_record), compared=compared)
 

@@ -274,7 +274,7 @@ class _RowScoring:
         words = WordCount()
         words.add(text)
         self.totals.words.end()
-        self.totals.count(text, unknown, nats, nats_known)
+        self.totals.add_sums(text, unknown, nats, nats_known)
         self.totals.context_characters += context_length
         return RowScore(number, len(text), unknown, nats, words.count, context_length)
 

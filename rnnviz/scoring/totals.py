@@ -155,9 +155,9 @@ class Totals:
 
     def add(self, text: str, nll: Doubles, is_known: Mask) -> None:
         """Add the next piece of a text, n characters: costs in nats (n,), and which characters are known."""
-        self.count(text, len(text) - int(is_known.sum()), float(nll.sum()), float(nll[is_known].sum()))
+        self.add_sums(text, len(text) - int(is_known.sum()), float(nll.sum()), float(nll[is_known].sum()))
 
-    def count(self, text: str, unknown: int, nats: float, nats_known: float) -> None:
+    def add_sums(self, text: str, unknown: int, nats: float, nats_known: float) -> None:
         """Add the next piece of a text by its sums, in nats."""
         self.characters += len(text)
         self.unknown += unknown

@@ -147,7 +147,7 @@ class Viewer:
 
     def detail_of(self, position: int) -> str:
         """Wait until the panel tells all about a character, counted from 0; what it says."""
-        expect(self.detail).to_have_attribute("data-told", str(position))
+        expect(self.detail).to_have_attribute("data-expected", str(position))
         return self.detail.inner_text()
 
 
@@ -204,7 +204,7 @@ def test_detail_follows_pointer_until_it_leaves(page: Page, url: str) -> None:
 
 def test_marked_passage_shows_its_perplexity(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "plain")
-    pane, text, sentence = viewer.pane, TEXTS["plain"], page.locator(".vw-part")
+    pane, text, sentence = viewer.pane, TEXTS["plain"], page.locator(".vw-passage")
     keys, mouse = page.keyboard, page.mouse
     expect(sentence).to_contain_text("Drag over a passage")
     marks: list[tuple[Callable[[], object], int, int]] = [

@@ -144,7 +144,7 @@ test("a number that a reader types is the number of a character", () => {
 test("places in words count from 1, costs are perplexities", () => {
   assert.deepEqual(numbers.window(999, 2500, 4000), { from: "1,000", to: "2,500", n: "4,000" });
   assert.deepEqual(numbers.window(0, 0, 4000), { from: "1", to: "1", n: "4,000" });
-  assert.deepEqual(view.passage({ at: [1000, 3500], nats: [Math.log(4), 0] }, numbers), {
+  assert.deepEqual(view.passageWords({ at: [1000, 3500], nats: [Math.log(4), 0] }, numbers), {
     n: "2,500",
     before: "1,000",
     perplexity: "4.00 / 1.00",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.networks import checkpoint
-from rnnviz.networks.contamination import MIN_JUDGED_CHARS, usual, why
+from rnnviz.networks.contamination import MIN_JUDGED_CHARS, foreign_reason, held_out_bits
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell.example_text import TEXTS
 
@@ -21,7 +21,7 @@ def read(name: str, text: str) -> str:
     model: Any = checkpoint.load_numpy(checkpoint.find(name))
     text_trace = trace(model, text)
     bits = float(text_trace.nll.mean()) / math.log(2)
-    return why(model.card, len(text), int((~text_trace.known).sum()), bits)
+    return foreign_reason(model.card, len(text), int((~text_trace.known).sum()), bits)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def read(name: str, text: str) -> str:
 def test_text_is_foreign_beyond_a_threshold(
     card: dict[str, Any], characters: int, unknown: int, bits: float | None, reason: str
 ) -> None:
-    assert why(card, characters, unknown, bits) == reason
+    assert foreign_reason(card, characters, unknown, bits) == reason
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.floats(0, 40), st.floats(1, 500))
@@ -56,11 +56,11 @@ def test_more_surprise_or_more_unknown_is_never_less_foreign(
 ) -> None:
     card = {"held_out": {"perplexity": perplexity}}
     unknown = min(unknown, characters)
-    reason = why(card, characters, unknown, bits)
+    reason = foreign_reason(card, characters, unknown, bits)
     if reason:
-        assert why(card, characters, unknown, bits + 1)
-        assert why(card, characters, characters, bits)
-    assert not why(card, characters, 0, usual(card))
+        assert foreign_reason(card, characters, unknown, bits + 1)
+        assert foreign_reason(card, characters, characters, bits)
+    assert not foreign_reason(card, characters, 0, held_out_bits(card))
 
 
 def test_shipped_models_know_their_own_kind_alone() -> None:

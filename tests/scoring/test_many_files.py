@@ -33,8 +33,8 @@ def test_file_has_its_figures_or_its_error(files: list[str]) -> None:
     results = dict(
         scoring.score_files(
             files,
-            add=lambda scored, file: rows.append((file, len(scored.scores))),
-            keep={files[0]: lambda record: record_scores.append(record.score)},
+            on_rows=lambda scored, file: rows.append((file, len(scored.scores))),
+            on_record={files[0]: lambda record: record_scores.append(record.score)},
         )
     )
     assert list(results) == files
@@ -75,6 +75,6 @@ def test_models_with_differing_readings_are_named(tmp_path: Path) -> None:
 
 
 def test_rows_have_no_record_of_characters(files: list[str]) -> None:
-    ((_file, error),) = Scoring(tiny("gru")).score_files(files[3:], keep={files[3]: print})
+    ((_file, error),) = Scoring(tiny("gru")).score_files(files[3:], on_record={files[3]: print})
     assert isinstance(error, ConfigError)
     assert "a text a row" in str(error)

@@ -14,11 +14,11 @@ def why_gone(name: str) -> str:
     return f"{name} is gone."
 
 
-PART = Field("part", "one", address="part", title="Part", check=str.lower)
-EDGES = Field("edges", 3, address="edges", title="Edges", check=int)
+PART = Field("part", "one", address="part", title="Part", parse=str.lower)
+EDGES = Field("edges", 3, address="edges", title="Edges", parse=int)
 
 NAMES = Field[tuple[str, ...]](
-    "names", (), address="names", title="Names", check=lambda s: tuple(s.split(","))
+    "names", (), address="names", title="Names", parse=lambda s: tuple(s.split(","))
 )
 
-TEXT = Field("text", "as ever", address="text", check=read_text, brief=True)
+TEXT = Field("text", "as ever", address="text", parse=read_text, brief=True)

@@ -5,7 +5,7 @@ a third.
     ranked on    ▒▒▒               ▒▒▒                   each unit's score, and its direction
     confirmed on       ▒▒▒               ▒▒▒             its score there, in the same direction
     chance             ▒▒▒               ▒▒▒             its score, in either direction, for shifted targets
-    reported on              ▒▒▒               ▒▒▒       the score and the leads that are named, see `weigh`
+    reported on              ▒▒▒               ▒▒▒       its score, and its leads: `add_evidence`
 
 A text shorter than MIN_VERDICT_CHARS, which gets no verdict, has the first two parts only.
 
@@ -57,7 +57,7 @@ class TextSplit(NamedTuple):
     near: Mask | None
 
     @property
-    def learn(self) -> Mask:
+    def fitting(self) -> Mask:
         """(T,) the characters on which rivals are fitted before `second` measures them."""
         return ~self.second if self.blocks else self.first
 
@@ -134,7 +134,7 @@ class Searcher:
             character=None
             if self.ids is None
             else ranking.score(
-                ranking.predict_by_symbol(self.ids, target.values, split.learn)[second],
+                ranking.predict_by_symbol(self.ids, target.values, split.fitting)[second],
                 target.values[second],
             ),
             held_out=bool(split.blocks),
@@ -196,20 +196,20 @@ class Searcher:
         self,
         ranked: Doubles,
         target: Target,
-        half: Mask,
+        part: Mask,
         near: Mask | None,
         direction: Integers | None = None,
     ) -> tuple[Doubles, Integers]:
         """The score (U,) of each unit in a direction (U,); None: the better one."""
-        values = target.values[half]
+        values = target.values[part]
         if target.graded:
             up = ranking.correlation(ranked, ranking.ranks(values))
             down = -up
         else:
             scores = [ranking.auc(ranked, values)]
             if near is not None:
-                nearby = np.asarray(values | near[half])
-                scores.append(ranking.auc(ranking.ranks(self.values[half][nearby]), values[nearby]))
+                nearby = np.asarray(values | near[part])
+                scores.append(ranking.auc(ranking.ranks(self.values[part][nearby]), values[nearby]))
             # The worse of the two AUCs in either direction: downwards it is 1 minus the larger one.
             up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
         if direction is None:
@@ -249,6 +249,6 @@ def _near(target: Target, edges: int) -> Mask:
 
 
 def _quantile(by_chance: Doubles) -> float:
-    """The value that a further draw exceeds with a probability of at most LEVEL."""
+    """The value that a further draw exceeds with a probability of at most SIGNIFICANCE_LEVEL."""
     place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(by_chance) + 1))
     return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0

@@ -29,7 +29,8 @@ from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description as Description
 from rnnviz.lab.run.folder import RunFolder, damage_reason, folders, run_folder, writing
 from rnnviz.lab.run.folder import home as home
-from rnnviz.lab.run.snapshots import Snapshot, read
+from rnnviz.lab.run.snapshots import Snapshot
+from rnnviz.lab.run.snapshots import read as read_snapshot
 from rnnviz.networks import engines
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
@@ -50,7 +51,8 @@ class Run:
     state         "stopped" by a request, "failed" with an error, "died" without one
     created       Unix time
     description   run.json: name, config, corpus, title, language, probe (the sentence to watch), minutes, …
-    last, report  the newest "progress" and "report" events
+    progress      the newest "progress" event
+    report        the newest "report" event
     error         the reason for failure or death, else None
     total         characters to read in all, or steps where the run counts those; None if unknown, and while
                   it doesn't train
@@ -61,7 +63,7 @@ class Run:
     state: State
     created: float
     description: dict[str, Any] = field(repr=False)
-    last: dict[str, Any] | None = field(repr=False)
+    progress: dict[str, Any] | None = field(repr=False)
     report: dict[str, Any] | None = field(repr=False)
     error: RnnvizError | None
     path: Path
@@ -204,7 +206,7 @@ def snapshots(id: str) -> list[int]:
 def snapshot(id: str, step: int | None = None) -> Snapshot:
     """The snapshot at a step of `snapshots`, or the newest. Raises TrainingError if missing or damaged."""
     folder = RunFolder(find(id).path)
-    return read(folder.newest_snapshot if step is None else folder.snapshot_file(step))
+    return read_snapshot(folder.newest_snapshot if step is None else folder.snapshot_file(step))
 
 
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:

@@ -92,7 +92,7 @@ class Field(Generic[T]):
     default  the value until the reader sets one; `resolve` may name another, such as one for each model
     address  its name in the address; "" for none
     title    its name in a sentence about a wrong value, in English
-    check    makes the value from the address's text, such as `int`; raises ValueError, or RnnvizError with a
+    parse    makes the value from the address's text, such as `int`; raises ValueError, or RnnvizError with a
              reason
     brief    whether the address omits it while it is the default
     """
@@ -101,7 +101,7 @@ class Field(Generic[T]):
     default: T = cast(Any, None)  # noqa: RUF009 (frozen, and None)
     address: str = ""
     title: str = ""
-    check: Callable[[str], Any] = str
+    parse: Callable[[str], Any] = str
     brief: bool = False
 
     @property
@@ -164,7 +164,7 @@ class Field(Generic[T]):
         address_value = arrival.values.get(self.address) if arrived and request is UNSET else None
         if address_value is not None:
             try:
-                request = self.check(address_value)
+                request = self.parse(address_value)
             except RnnvizError as error:
                 memo.missed = error
             except ValueError:

@@ -42,11 +42,11 @@ def test_curves_are_what_the_events_say() -> None:
         [*EVENTS, {"event": "passed", "step": 50, "characters": 5000, "seconds": 12.0}]
     )
     assert run_curves.characters[:2].tolist() == [100, 200]
-    assert run_curves.measured.tolist() == [2000, 5900]
+    assert run_curves.validation_at.tolist() == [2000, 5900]
     assert run_curves.validation.tolist() == [9.0, 4.4]
     assert run_curves.passed == 5000
     assert run_curves.total == 10_000
-    assert training.yardsticks(run_curves) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
+    assert training.baselines(run_curves) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
 
 
 def test_empty_or_odd_events_draw_a_figure() -> None:
@@ -64,7 +64,7 @@ def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text
     end = {"event": "finished", "held_out": 4.2}
     bare = [START, *(progress(n) for n in range(1, 60)), report(59, None), end]
     run_curves = training.curves(bare)
-    assert (run_curves.looked.tolist(), run_curves.held_out.tolist()) == ([10_000], [4.2])
+    assert (run_curves.held_out_at.tolist(), run_curves.held_out.tolist()) == ([10_000], [4.2])
     dot = next(trace for trace in training.figure(run_curves)["data"] if trace["name"] == "held_out")
     assert (dot["x"], dot["y"]) == ([10_000], [4.2])
     assert dot["marker"]["size"] > 5

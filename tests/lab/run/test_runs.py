@@ -136,7 +136,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     reports = [e for e in logged if e["event"] == "report"]
     assert reports[-1]["train_perplexity"] < 1.05
     assert run.report == reports[-1]
-    assert (run.last["step"], run.last["eta"]) == (400, 0)
+    assert (run.progress["step"], run.progress["eta"]) == (400, 0)
     assert runs.snapshots(id)[-1] == 400
     noise, learnt = runs.snapshot(id, 0), runs.snapshot(id)
     assert (noise.step, learnt.step, learnt.text) == (0, 400, "machine")
@@ -159,18 +159,20 @@ def test_stopped_and_resumed_from_there(home: Path) -> None:
     id = runs.start(
         Description("own", long, text=TRAVELLER, title="A traveller", watch_text="lit", threads=1)
     )
-    until(lambda: runs.find(id).last)
+    until(lambda: runs.find(id).progress)
     runs.stop(id)
     run = wait_for_end(id)
     assert run.state == "stopped"
     folder = RunFolder(run.path)
     with safe_open(folder.state, framework="np") as file:
         stopped_at = json.loads(file.metadata()["run"])["step"]
-    assert stopped_at >= run.last["step"]
+    assert stopped_at >= run.progress["step"]
     assert perplexity(checkpoint.load(runs.keep(id, "so-far")), text="a night").perplexity < 60
     runs.resume(id)
     until(
-        lambda: len(events(folder, "start")) == 2 and (runs.find(id).last or {}).get("step", 0) > stopped_at
+        lambda: (
+            len(events(folder, "start")) == 2 and (runs.find(id).progress or {}).get("step", 0) > stopped_at
+        )
     )
     assert events(folder, "start")[1]["resumed_at"] == stopped_at
     runs.stop(id)
@@ -364,4 +366,4 @@ def test_the_newest_run_is_listed_first_and_a_damaged_one_does_not_hide_the_othe
     listed = runs.listed()
     assert [r.id for r in listed] == ["b", "c", "a", "damaged"]
     assert "is damaged" in listed[-1].reason
-    assert all(r.state == "finished" and r.report and r.last for r in listed)
+    assert all(r.state == "finished" and r.report and r.progress for r in listed)

@@ -18,7 +18,7 @@ from rnnviz.scoring.breakdown import compare_records
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity import expected_characters
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
-from rnnviz.ui.pages.perplexity.viewer import CHUNK_CHARS, MAX_CHUNKS, ViewerRequest, ViewerSession
+from rnnviz.ui.pages.perplexity.viewer import CHUNK_CHARS, MAX_CHUNKS, ViewerAsk, ViewerSession
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT, tiny
 from tests.support.recorded import make_record
@@ -52,7 +52,7 @@ class CutText:
 
 
 def ask_viewer(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    ask = ViewerRequest.from_json({"client": "b", "seq": 3, "static": "d", **fields})
+    ask = ViewerAsk.from_json({"client": "b", "seq": 3, "static": "d", **fields})
     return unpack(session.answer(ask, {"words": {}}, "d", {"curveAt": np.zeros(1, "<u4")}))
 
 
@@ -112,7 +112,7 @@ def test_fresh_browser_gets_everything_at_the_last_place(keep: Keep) -> None:
     session = ViewerSession(keep(TEXT * 30), {})
     ask_viewer(session, chunks=[4], place=17_000)
     header, arrays = unpack(
-        session.answer(ViewerRequest(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
+        session.answer(ViewerAsk(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
     )
     assert header["static"] == {"words": {}}
     assert header["place"] == 17_000
@@ -135,14 +135,14 @@ def test_jump_is_repeated_until_another_one(keep: Keep) -> None:
      {"at": "7", "seq": 2**60, "client": None}],
 )  # fmt: skip
 def test_request_of_any_json_is_valid(value: object) -> None:
-    assert ViewerRequest.from_json(value) == ViewerRequest()
+    assert ViewerAsk.from_json(value) == ViewerAsk()
 
 
 def test_request_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
-    assert len(ViewerRequest.from_json({"chunks": list(range(999))}).chunks) == MAX_CHUNKS
+    assert len(ViewerAsk.from_json({"chunks": list(range(999))}).chunks) == MAX_CHUNKS
     header, arrays = ask_viewer(ViewerSession(keep("time"), {}), chunks=[7], at=10**9, place=10**9)
     assert {"spans": [], "place": 3}.items() <= header.items()
-    assert "told" not in header
+    assert "expected" not in header
     assert len(arrays["codes"]) == 0
 
 
@@ -187,7 +187,7 @@ def test_ngram_is_exact_everywhere(keep: Keep, monkeypatch: pytest.MonkeyPatch) 
 def test_models_list_their_predictions_at_a_place(keep: Keep) -> None:
     record = keep(TEXT)
     session = ViewerSession(record, {"a": Expected(GRU, record), "b": Expected(NGRAM, record)})
-    predictions = ask_viewer(session, at=30)[0]["told"]
+    predictions = ask_viewer(session, at=30)[0]["expected"]
     assert (predictions["at"], [part["model"] for part in predictions["lists"]]) == (30, ["a", "b"])
     for part in predictions["lists"]:
         shares = [p for _, p in part["top"]]
@@ -199,11 +199,11 @@ def test_passage_costs_as_much_as_given_the_text_before(keep: Keep) -> None:
     record, second_record = keep(TEXT), keep(TEXT, NGRAM)
     session = ViewerSession(record, {}, second_record, compare_records(record, second_record))
     for start, stop in ((0, 1), (30, 77), (500, len(TEXT))):
-        part = ask_viewer(session, part=[start, stop])[0]["part"]
-        assert part["at"] == [start, stop]
-        for model, nats in zip((GRU, NGRAM), part["nats"], strict=True):
+        cost = ask_viewer(session, passage=[start, stop])[0]["passage"]
+        assert cost["at"] == [start, stop]
+        for model, nats in zip((GRU, NGRAM), cost["nats"], strict=True):
             conditional = rnnviz.perplexity(model, text=TEXT[start:stop], context=TEXT[:start])
             assert np.exp(nats) == pytest.approx(conditional.perplexity, rel=1e-5)
-    assert "part" not in ask_viewer(session)[0]
-    nonsense = ([3, 3], [5, 2], [0, len(TEXT) + 1], [0], [-1, 4], "part", [0.0, 4], None)
-    assert [passage for passage in nonsense if "part" in ask_viewer(session, part=passage)[0]] == []
+    assert "passage" not in ask_viewer(session)[0]
+    nonsense = ([3, 3], [5, 2], [0, len(TEXT) + 1], [0], [-1, 4], "passage", [0.0, 4], None)
+    assert [passage for passage in nonsense if "passage" in ask_viewer(session, passage=passage)[0]] == []

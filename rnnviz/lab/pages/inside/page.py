@@ -15,7 +15,7 @@ from rnnviz.ui.shell.error_messages import show_error
 from rnnviz.ui.shell.fields import Field
 from rnnviz.ui.shell.model_cache import ModelContext
 
-PART = Field("part", "units", address="part", title=N_("What to look at"), check=str.lower)
+PART = Field("part", "units", address="part", title=N_("What to look at"), parse=str.lower)
 PARTS: dict[str, type[PagePart]] = {part.key: part for part in (UnitsPart, MemoryPart, MatchPart, CausePart)}
 
 

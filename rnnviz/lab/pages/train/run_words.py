@@ -28,7 +28,7 @@ def words(
         **presenting_words(),
         "heat": _("Sentence to watch"),
         "heat.label": _("Hidden state after each character of the sentence to watch."),
-        "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
+        "heat.range": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
         "heat.surprise": _(
             "Purple behind a character: how much it surprised the network. It fades as the network learns."
         ),
@@ -56,7 +56,7 @@ def words(
         "curve.ends": _("{line}: perplexity {p}."),
         "curve.below": _("{line}: perplexity {p}, below the {ngram}'s {q}."),
         "curve.above": _("{line}: perplexity {p}, above the {ngram}'s {q}."),
-        "curve.counted": {
+        "curve.ngram": {
             VALIDATION: _(
                 "Lower is better. Below the dotted line it predicts better than counting sequences does."
             ),
@@ -91,8 +91,8 @@ def _numbers(*, steps: bool) -> dict[str, str]:
         "number.held_out.help": _("On the last 10 % of the text, which it was never trained on"),
         "number.train": _("training perplexity"),
         "number.train.help": _("On the text it is reading, with dropout, over the last seconds"),
-        "number.probe": _("sentence to watch"),
-        "number.probe.help": _("The newest perplexity of the sentence to watch"),
+        "number.watch_text": _("sentence to watch"),
+        "number.watch_text.help": _("The newest perplexity of the sentence to watch"),
         "number.speed": _("steps a second") if steps else _("characters a second"),
         "number.speed.help": _("How fast it trains, over the last half second"),
         "number.clipped": _("steps clipped"),
@@ -102,7 +102,7 @@ def _numbers(*, steps: bool) -> dict[str, str]:
     }
 
 
-def state(name: str) -> str:
+def state_word(name: str) -> str:
     """A run's state in a word."""
     return {
         "waiting": _("waiting"),
@@ -146,7 +146,7 @@ def millions(count: float) -> str:
     return _("{n} million").format(n=f"{count / 1e6:,.1f}")
 
 
-def place(ahead: int) -> str:
+def queue_place(ahead: int) -> str:
     """A waiting run's place in the queue."""
     if ahead <= 0:
         return _("next in the queue")
@@ -157,8 +157,8 @@ def place(ahead: int) -> str:
 
 def share(last: Mapping[str, Any], total: object) -> float | None:
     """The share of its training that a run has done, 0 to 1, by its newest event; None if unknown."""
-    read, all = number(last.get("characters")), number(total)
-    return min(1.0, read / all) if read is not None and all else None
+    read, total_count = as_number(last.get("characters")), as_number(total)
+    return min(1.0, read / total_count) if read is not None and total_count else None
 
 
 def reason(state: str, cause: object) -> str:
@@ -183,7 +183,7 @@ def reason(state: str, cause: object) -> str:
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:
     """The sentence on the moment when the run passed the n-gram model; None if it hasn't."""
-    characters, seconds = number(event.get("characters")), number(event.get("seconds"))
+    characters, seconds = as_number(event.get("characters")), as_number(event.get("seconds"))
     if characters is None or seconds is None:
         return None
     return _(
@@ -195,9 +195,9 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
 def training_perplexity(last: Mapping[str, Any], report: Mapping[str, Any]) -> float | None:
     """The newest training perplexity; of two from the same step the report's, which is not smoothed."""
     newer = report if report.get("step", -1) >= last.get("step", 0) else last
-    return number(newer.get("train_perplexity"))
+    return as_number(newer.get("train_perplexity"))
 
 
-def number(value: Any) -> float | None:
+def as_number(value: Any) -> float | None:
     """A number of an event as float; None for anything else, because a file may hold any JSON value."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

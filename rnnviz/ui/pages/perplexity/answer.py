@@ -16,7 +16,7 @@ from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.findings import Sentence
 from rnnviz.i18n import _
-from rnnviz.networks.contamination import usual, why
+from rnnviz.networks.contamination import foreign_reason, held_out_bits
 from rnnviz.page.formatting import character_name, percent, rounded, title, titles, together
 from rnnviz.scoring.record import Record
 from rnnviz.scoring.score import Score, averages, describe_averages, describe_readings
@@ -42,9 +42,9 @@ TEXT_TABLE = "texts"
 SUGGESTION_WAIT_S = 0.3
 
 
-def show(context: ModelContext, text: ReaderText, scored: TextScore, second: SecondModel | None) -> None:
+def show(context: ModelContext, text: ReaderText, text_score: TextScore, second: SecondModel | None) -> None:
     """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
-    score, bits = scored.score, usual(context.info.card)
+    score, bits = text_score.score, held_out_bits(context.info.card)
     with st.container(border=True, key="answer"):
         _suggest_model(context, text, score)
         number = rounded(score.perplexity)
@@ -58,14 +58,17 @@ def show(context: ModelContext, text: ReaderText, scored: TextScore, second: Sec
                 help=_("exp of the average surprisal per character. Every character counts."),
             )
         second_mark = None
-        if second is not None and (second_score := second.result.value) is not None:
-            second_mark = (second.name, second_score.score.perplexity)
+        if second is not None and (second_text_score := second.result.value) is not None:
+            second_mark = (second.name, second_text_score.score.perplexity)
             second_line = _("**{perplexity}** with {model}")
             large.markdown(second_line.format(perplexity=rounded(second_mark[1]), model=plain(second.name)))
         with rest:
             sentence_levels = [(sentence, sentences.level(sentence)) for sentence in score.sentences()]
-            if second is not None and (second_score := second.result.value) is not None:
-                readings = [(title(context.info), score.reading), (second.name, second_score.score.reading)]
+            if second is not None and (second_text_score := second.result.value) is not None:
+                readings = [
+                    (title(context.info), score.reading),
+                    (second.name, second_text_score.score.reading),
+                ]
                 sentence_levels += [
                     (sentence, sentences.level(sentence)) for sentence in describe_readings(readings)
                 ]
@@ -98,7 +101,7 @@ def show(context: ModelContext, text: ReaderText, scored: TextScore, second: Sec
                     "This table was read as plain text; this command scores its column *text* row by row:"
                 )
                 row_by_row(context, text, table_note)
-        _details(text, scored)
+        _details(text, text_score)
 
 
 def row_by_row(context: ModelContext, text: ReaderText, sentence: str) -> None:
@@ -110,7 +113,7 @@ def row_by_row(context: ModelContext, text: ReaderText, sentence: str) -> None:
 
 
 def _is_foreign(context: ModelContext, score: Score) -> bool:
-    return bool(why(context.info.card, score.characters, score.unknown, score.bits_per_character))
+    return bool(foreign_reason(context.info.card, score.characters, score.unknown, score.bits_per_character))
 
 
 def _suggest_model(context: ModelContext, text: ReaderText, score: Score) -> None:
@@ -209,9 +212,9 @@ def _offer_rewriting(context: ModelContext, text: ReaderText, score: Score, sent
         st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.request_rewriting, args=args)
 
 
-def _details(text: ReaderText, scored: TextScore) -> None:
+def _details(text: ReaderText, text_score: TextScore) -> None:
     """Draw the details, closed at first, but open if the encoding is a guess that the reader should check."""
-    score = scored.score
+    score = text_score.score
     doubtful = score.certainty == "guessed" or text.encoding is not None
     with st.expander(_("Details"), expanded=doubtful, icon=":material/info:"):
         columns = st.columns(5)
@@ -219,7 +222,7 @@ def _details(text: ReaderText, scored: TextScore) -> None:
             column.markdown(f":small[:gray[{label}]]  \n**{value}**", help=about)
         if score.unknown:
             with columns[3], st.popover(_("Show them"), type="tertiary"):
-                _unknown_table(scored)
+                _unknown_table(text_score)
         for sentence in score.sentences():
             if sentences.level(sentence) == "detail":
                 st.caption(finding_markdown(sentence))
@@ -264,22 +267,22 @@ def _figures(score: Score) -> list[tuple[str, str, str]]:
     ]
 
 
-def _unknown_table(scored: TextScore) -> None:
+def _unknown_table(text_score: TextScore) -> None:
     """Draw the table of characters outside the vocabulary, with counts and code points."""
     st.dataframe(
         {
-            _("Character"): [visible(c) for c, _n in scored.unknown],
-            _("Count"): [n for _c, n in scored.unknown],
-            _("Code point"): [f"U+{ord(c):04X}" for c, _n in scored.unknown],
-            _("Name"): [character_name(c) for c, _n in scored.unknown],
+            _("Character"): [visible(c) for c, _n in text_score.unknown_characters],
+            _("Count"): [n for _c, n in text_score.unknown_characters],
+            _("Code point"): [f"U+{ord(c):04X}" for c, _n in text_score.unknown_characters],
+            _("Name"): [character_name(c) for c, _n in text_score.unknown_characters],
         },
         hide_index=True,
         key="unknown",
     )
-    if scored.kinds_unknown > len(scored.unknown):
+    if text_score.kinds_unknown > len(text_score.unknown_characters):
         st.caption(
             _("The {shown} most frequent of {all} different ones.").format(
-                shown=f"{len(scored.unknown):,}", all=f"{scored.kinds_unknown:,}"
+                shown=f"{len(text_score.unknown_characters):,}", all=f"{text_score.kinds_unknown:,}"
             )
         )
 
@@ -294,7 +297,7 @@ def show_texts(
 
     `all_known`: whether all texts are scored; the averages wait for that.
     """
-    scores = [scored.score for _text, scored in done]
+    scores = [text_score.score for _text, text_score in done]
     _table(scores)
     if all_known:
         means = averages(scores)
@@ -451,9 +454,9 @@ _STYLE = (
 MAX_SUM_ROWS = 200
 
 
-def show_calculation(context: ModelContext, scored: TextScore) -> None:
+def show_calculation(context: ModelContext, text_score: TextScore) -> None:
     """Draw the formula with its numbers, the sum's first rows, and explanations."""
-    score = scored.score
+    score = text_score.score
     # From the perplexity, not from the record: that may have made room for other texts.
     n, total = score.characters, math.log(score.perplexity) * score.characters
     st.markdown(
@@ -470,10 +473,10 @@ def show_calculation(context: ModelContext, scored: TextScore) -> None:
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        if scored.has_record:
-            first_rows(scored.record, n)
+        if text_score.has_record:
+            first_rows(text_score.record, n)
     with right:
-        calculation_facts(context, scored, total)
+        calculation_facts(context, text_score, total)
     with st.expander(_("Why an average, why exp, and why per character?"), icon=":material/school:"):
         st.markdown(calculation_lessons())
 
@@ -514,8 +517,8 @@ def first_rows(record: Record, n: int) -> None:
     st.caption(caption.format(shown=f"{count:,}", n=f"{n:,}"))
 
 
-def calculation_facts(context: ModelContext, scored: TextScore, total: float) -> None:
-    score = scored.score
+def calculation_facts(context: ModelContext, text_score: TextScore, total: float) -> None:
+    score = text_score.score
     lines = [
         _("**The sum** is {nats} nats, or {bits} bits. One nat is 1 / ln 2 = 1.4427 bits.").format(
             nats=f"{total:,.2f}", bits=f"{total / math.log(2):,.2f}"

@@ -30,24 +30,24 @@ from rnnviz.ui.shell.model_cache import ModelContext
 MAX_TABLE_CHARS = 5_000_000
 
 
-def show(scores: Sequence[Score], text: ReaderText, scored: TextScore) -> None:
+def show(scores: Sequence[Score], text: ReaderText, text_score: TextScore) -> None:
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
         button(_("Results as JSON"), lambda: as_json(scores).encode(), "perplexity.json", "application/json")
         button(_("Results as CSV"), lambda: as_csv(scores).encode(), "perplexity.csv", "text/csv")
-    if scored.has_record:  # else `offer_reading` has said above that the characters are missing
-        _characters(text, scored)
+    if text_score.has_record:  # else `offer_reading` has said above that the characters are missing
+        _characters(text, text_score)
     st.caption(
         _("The same in a terminal: {command}").format(
-            command=f"`python -m rnnviz perplexity FILE --model {scored.score.model} --json`"
+            command=f"`python -m rnnviz perplexity FILE --model {text_score.score.model} --json`"
         )
     )
 
 
-def _characters(text: ReaderText, scored: TextScore) -> None:
+def _characters(text: ReaderText, text_score: TextScore) -> None:
     st.markdown(
         _("**Every character of {name}**: position, character, −ln P in nats, rank and entropy").format(
-            name=plain(scored.score.file)
+            name=plain(text_score.score.file)
         )
     )
     spoken, stem = language(), Path(text.name).stem or "text"
@@ -56,20 +56,20 @@ def _characters(text: ReaderText, scored: TextScore) -> None:
         """The HTML page, in the language read above: the thread that makes the file has no session."""
         out = io.BytesIO()
         translate = translations(spoken).gettext
-        export.html(scored.record, out, translate=translate, language=spoken)
+        export.html(text_score.record, out, translate=translate, language=spoken)
         return out.getvalue()
 
     def table(kind: Literal["csv", "parquet"]) -> bytes:
         out = io.BytesIO()
-        export.per_character(scored.record, out, kind)
+        export.per_character(text_score.record, out, kind)
         return out.getvalue()
 
-    if scored.score.characters > MAX_TABLE_CHARS:
+    if text_score.score.characters > MAX_TABLE_CHARS:
         st.info(
             _(
                 "For more than {most} characters, write straight to a file in a terminal: "
                 "`python -m rnnviz perplexity FILE --model {model} --per-character out.parquet`"
-            ).format(most=f"{MAX_TABLE_CHARS:,}", model=scored.score.model),
+            ).format(most=f"{MAX_TABLE_CHARS:,}", model=text_score.score.model),
             icon=":material/terminal:",
         )
     else:
@@ -100,11 +100,11 @@ def as_json(scores: Sequence[Score]) -> str:
     return json.dumps([score.to_json() for score in scores], indent=1, ensure_ascii=False)
 
 
-def show_compressed(context: ModelContext, text: ReaderText, scored: TextScore) -> None:
+def show_compressed(context: ModelContext, text: ReaderText, text_score: TextScore) -> None:
     """Draw the button that compresses and decompresses the text; then the file's size beside the predicted
     and the original one.
     """
-    score, model = scored.score, context.model
+    score, model = text_score.score, context.model
     # Whole bytes: 9 bits take two.
     predicted = math.ceil(score.bits_per_character * score.characters / 8)
     st.markdown(
@@ -118,7 +118,7 @@ def show_compressed(context: ModelContext, text: ReaderText, scored: TextScore) 
         st.caption(message.format(command=f"`{install('compress')}`"))
         return
     # The button makes room for the result, so it is drawn into a place that can be emptied.
-    place, work = st.empty(), partial(scoring_jobs.compress_text, model, scored)
+    place, work = st.empty(), partial(scoring_jobs.compress_text, model, text_score)
     label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
     pressed = place.button(label, icon=":material/compress:", type="primary", key="pack")
     key = text.key("pack", model_cache.digest(context.info))

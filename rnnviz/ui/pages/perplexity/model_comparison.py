@@ -70,8 +70,8 @@ def _order_models(
 
 def pick_second(context: ModelContext, text: ReaderText, score: Score) -> None:
     """Draw the choice of the second model, those of the text's script first."""
-    near, foreign = _order_models(context, text, score)
-    models = {info.path.stem: info for info in (*near, *foreign)}
+    near, other_scripts = _order_models(context, text, score)
+    models = {info.path.stem: info for info in (*near, *other_scripts)}
     st.selectbox(
         _("Compare with a second model"),
         list(models),
@@ -101,17 +101,17 @@ class ComparisonRow:
     baseline: str = ""
 
     def ask(
-        self, context: ModelContext, text: ReaderText, scored: TextScore, pressed: bool | None
+        self, context: ModelContext, text: ReaderText, text_score: TextScore, pressed: bool | None
     ) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
         # Another model may guess another encoding: then it would read another text.
-        if scored.score.certainty == "guessed":
-            text = replace(text, encoding=scored.score.encoding)
+        if text_score.score.certainty == "guessed":
+            text = replace(text, encoding=text_score.score.encoding)
         key, name = scoring_jobs.score_key(self.info, text), f"{self.name}: {text.name}"
         work: Callable[..., Any] = partial(scoring_jobs.score_by_other, self.info, text)
         if self.baseline:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
-            work = partial(scoring_jobs.measure_baselines, text, scored.score, context.model.vocabulary)
+            work = partial(scoring_jobs.measure_baselines, text, text_score.score, context.model.vocabulary)
         return ask(key, name, work, pressed=pressed, patience=0, shared=True)
 
     def cost(self, result: Pending[Any]) -> CostRow | None:
@@ -124,7 +124,7 @@ class ComparisonRow:
         return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
-def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore) -> None:
+def show(context: ModelContext, jobs: Jobs, text: ReaderText, text_score: TextScore) -> None:
     """Draw the choice of other models, and the table of the text's cost under each."""
     st.markdown(
         _(
@@ -132,8 +132,10 @@ def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore)
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    near, foreign = _order_models(context, text, scored.score)
-    usual, rivals = comparison_rows(context, [*near, *foreign], unknown=bool(scored.score.unknown))
+    near, other_scripts = _order_models(context, text, text_score.score)
+    common_rows, rivals = comparison_rows(
+        context, [*near, *other_scripts], unknown=bool(text_score.score.unknown)
+    )
     state = st.session_state
     is_requested = state.get("perplexity.asked", False)
     offered = [row for row in rivals if row.info in near or state.get(ALL_REQUESTED) == text.sha256]
@@ -154,10 +156,10 @@ def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore)
     if pressed:
         state["perplexity.asked"] = is_requested = True
     selected = [row for row in rivals if row.name in picked] or offered
-    chosen = [*usual, *(selected if is_requested else ())]
+    chosen = [*common_rows, *(selected if is_requested else ())]
 
     def look(pressed: bool | None) -> list[Pending[Any]]:
-        return [row.ask(context, text, scored, pressed) for row in chosen]
+        return [row.ask(context, text, text_score, pressed) for row in chosen]
 
     # Asked for twice: first all jobs are started, without a wait for any; then, after one wait for all, the
     # results are looked at.
@@ -168,7 +170,7 @@ def show(context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore)
         pending.progress_bar(jobs, busy, "against")
     elif any(result.value is None for result in results):
         st.info(_("Press **Compare** to score this text with the others."), icon=":material/leaderboard:")
-    _table(scored, chosen, [row.cost(result) for row, result in zip(chosen, results, strict=True)])
+    _table(text_score, chosen, [row.cost(result) for row, result in zip(chosen, results, strict=True)])
     if is_requested and rest and not picked:
         label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
         help, on = _("They know fewer of this text's characters."), {ALL_REQUESTED: text.sha256}
@@ -193,7 +195,7 @@ def comparison_rows(
     uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
     letters = _("this text's own character counts, known beforehand: no prediction")
-    usual = [
+    common_rows = [
         ComparisonRow(title(chosen), _("the chosen model"), chosen),
         ComparisonRow(uniform, guess, chosen, "uniform"),
         ComparisonRow(_("letter frequencies"), letters, chosen, "unigram"),
@@ -204,10 +206,10 @@ def comparison_rows(
     for info in other_models:
         row = ComparisonRow(title(info), _about(info), info)
         if context.ngram_model is not None and info.name == chosen.card.get("ngram"):
-            usual.insert(1, row)
+            common_rows.insert(1, row)
         else:
             rivals.append(row)
-    return usual, rivals
+    return common_rows, rivals
 
 
 def _about(info: ModelInfo) -> str:
@@ -217,7 +219,7 @@ def _about(info: ModelInfo) -> str:
     return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
-def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[CostRow | None]) -> None:
+def _table(text_score: TextScore, chosen: list[ComparisonRow], costs: list[CostRow | None]) -> None:
     """Draw the table: rows sorted by bits per character, which their bars show, and those not yet known."""
     ranked = sorted(
         mark_best([entry for entry in costs if entry is not None]), key=lambda entry: entry.bits_per_character
@@ -246,7 +248,7 @@ def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[CostRow |
         key="against",
     )
     if len(ranked) > 1:
-        notice = replace(scored.score, compared=ranked).panels()[0].notice
+        notice = replace(text_score.score, compared=ranked).panels()[0].notice
         st.caption(join_sentences(notice, "said", "aside"))
     st.caption(
         _(

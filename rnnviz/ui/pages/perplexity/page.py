@@ -28,7 +28,7 @@ from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
 from rnnviz.ui.shell.model_cache import ModelContext
 
-SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
+SECTION = Field("section", "origin", address="section", title=N_("Section"), parse=str.lower)
 
 
 TextResult = tuple[ReaderText, Pending[TextScore]]
@@ -97,10 +97,10 @@ def _results(context: ModelContext, jobs: Jobs, results: Sequence[TextResult]) -
     _without_figures(context, refused)
     if not done:
         return
-    text, scored = done[0] if len(done) == 1 else answer.show_texts(done, all_known=not busy)
+    text, text_score = done[0] if len(done) == 1 else answer.show_texts(done, all_known=not busy)
     second = model_comparison.second_model(context, text)
-    answer.show(context, text, scored, second)
-    _section(context, jobs, done, text, scored, second)
+    answer.show(context, text, text_score, second)
+    _section(context, jobs, done, text, text_score, second)
 
 
 def _section(
@@ -108,7 +108,7 @@ def _section(
     jobs: Jobs,
     done: Sequence[tuple[ReaderText, TextScore]],
     text: ReaderText,
-    scored: TextScore,
+    text_score: TextScore,
     second: model_comparison.SecondModel | None,
 ) -> None:
     """Draw the chosen section for `text`, one of the texts that are `done`."""
@@ -122,20 +122,20 @@ def _section(
     chosen = SECTION.choose(_("Section"), words, label_visibility="collapsed")
     # The record may have made room for other texts. The number is kept: only sections that need every
     # character are left out.
-    if not scored.has_record:
+    if not text_score.has_record:
         surprise.offer_reading(jobs, scoring_jobs.record_key(context.info, text), text.name)
     if chosen == "against":
-        model_comparison.show(context, jobs, text, scored)
+        model_comparison.show(context, jobs, text, text_score)
     elif chosen == "sum":
-        answer.show_calculation(context, scored)
+        answer.show_calculation(context, text_score)
     elif chosen == "take":
-        download.show([text_score.score for _text, text_score in done], text, scored)
-    elif chosen == "compression" and scored.has_record:
-        download.show_compressed(context, text, scored)
+        download.show([text_score.score for _text, text_score in done], text, text_score)
+    elif chosen == "compression" and text_score.has_record:
+        download.show_compressed(context, text, text_score)
     elif chosen == "origin":
-        model_comparison.pick_second(context, text, scored.score)
-        if scored.has_record:
-            surprise.show(context, jobs, text, scored, second)
+        model_comparison.pick_second(context, text, text_score.score)
+        if text_score.has_record:
+            surprise.show(context, jobs, text, text_score, second)
 
 
 def _without_figures(context: ModelContext, results: Sequence[TextResult]) -> None:

@@ -46,15 +46,15 @@ SKETCH_CHARS = 1 << 16  # characters that the contamination's sketch reads at a 
 class TextScore:
     """A text's score under a model, and its record.
 
-    unknown        the MAX_LISTED_UNKNOWN most frequent characters outside the vocabulary, with their counts
-    kinds_unknown  how many different characters are outside it
-    folder         the record: the value of every character
-    key            its key in the store
-    stopped_at     characters after which the reader stopped; None: all were read
+    unknown_characters  the MAX_LISTED_UNKNOWN most frequent characters outside the vocabulary, with counts
+    kinds_unknown       how many different characters are outside it
+    folder              the record: the value of every character
+    key                 its key in the store
+    stopped_at          characters after which the reader stopped; None: all were read
     """
 
     score: Score
-    unknown: tuple[tuple[str, int], ...]
+    unknown_characters: tuple[tuple[str, int], ...]
     kinds_unknown: int
     folder: Path
     key: Key
@@ -123,12 +123,12 @@ def score_text(info: ModelInfo, text: ReaderText, stop: Event, progress: Progres
         return was_stopped
 
     # The record is written as the text is read: memory holds one piece of it, however long it is.
-    folder, source = store.shared().folder(), _reading_options(info, text, report.repeat)
+    folder, options = store.shared().folder(), _reading_options(info, text, report.repeat)
     try:
-        scorer, path = model_cache.load_scorer(info), source.pop("path")
+        scorer, path = model_cache.load_scorer(info), options.pop("path")
         # Closed before a failure removes the folder: Windows removes no file that is open.
         with closing(
-            record(scorer, path, folder, must_stop=must_stop, progress=report, **source)
+            record(scorer, path, folder, must_stop=must_stop, progress=report, **options)
         ) as text_record:
             report(Share(1.0, len(text_record), text_record.score.perplexity))
             # The result of a stopped text is that of a shorter text: it goes under that text's key. Not that
@@ -139,7 +139,7 @@ def score_text(info: ModelInfo, text: ReaderText, stop: Event, progress: Progres
             overlap = _contamination(text_record, info.path, report.repeat)
             result = TextScore(
                 replace(text_record.score, interval=interval(text_record), overlap=overlap),
-                unknown=tuple(unknown[:MAX_LISTED_UNKNOWN]),
+                unknown_characters=tuple(unknown[:MAX_LISTED_UNKNOWN]),
                 kinds_unknown=len(unknown),
                 folder=folder,
                 key=record_key(info, text),
@@ -182,8 +182,8 @@ def ask_score(
 def score_by_other(info: ModelInfo, text: ReaderText, progress: Progress) -> Score:
     """A text's score by another model, which is loaded here: the page doesn't wait for that."""
     report = ScoringProgress(progress)
-    scorer, source = model_cache.load_scorer(info), _reading_options(info, text, report.repeat)
-    return score(scorer, **source, progress=report)
+    scorer, options = model_cache.load_scorer(info), _reading_options(info, text, report.repeat)
+    return score(scorer, **options, progress=report)
 
 
 def measure_baselines(
@@ -196,9 +196,11 @@ def measure_baselines(
     return {baseline.name: baseline for baseline in measured}
 
 
-def compress_text(model: Any, scored: TextScore, progress: Progress) -> bytes:
+def compress_text(model: Any, text_score: TextScore, progress: Progress) -> bytes:
     """A text as compressed bytes. They are decompressed too, which checks their digest of the text."""
-    record = scored.record
-    data = compression.compress(model, record.text(0, len(record)), progress=part(progress, 0.0, 0.5))
+    text_record = text_score.record
+    data = compression.compress(
+        model, text_record.text(0, len(text_record)), progress=part(progress, 0.0, 0.5)
+    )
     compression.decompress(model, data, progress=part(progress, 0.5, 1.0))
     return data

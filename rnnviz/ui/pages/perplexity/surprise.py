@@ -36,7 +36,7 @@ from rnnviz.ui.pages.perplexity.expected_characters import CONTEXT_CHARS, Expect
 from rnnviz.ui.pages.perplexity.model_comparison import SecondModel
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
 from rnnviz.ui.pages.perplexity.text_sources import ReaderText
-from rnnviz.ui.pages.perplexity.viewer import ViewerRequest, ViewerSession, words
+from rnnviz.ui.pages.perplexity.viewer import ViewerAsk, ViewerSession, words
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
@@ -54,16 +54,16 @@ _component = Component("viewer")
 
 
 def show(
-    context: ModelContext, jobs: Jobs, text: ReaderText, scored: TextScore, second: SecondModel | None
+    context: ModelContext, jobs: Jobs, text: ReaderText, text_score: TextScore, second: SecondModel | None
 ) -> None:
     """Draw one text under one model or two."""
     other = None
-    if second is not None and (second_score := second.result.value) is not None:
-        if second_score.has_record:
-            other = (second_score.record, model_cache.load(second.info, to_read=True))
+    if second is not None and (second_text_score := second.result.value) is not None:
+        if second_text_score.has_record:
+            other = (second_text_score.record, model_cache.load(second.info, to_read=True))
         else:
             offer_reading(jobs, scoring_jobs.record_key(second.info, text), f"{text.name}, {second.name}")
-    draw(scored.record, model_cache.load(context.info, to_read=True), other)
+    draw(text_score.record, model_cache.load(context.info, to_read=True), other)
 
 
 def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
@@ -84,10 +84,10 @@ def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None
     key = "origin." + hashlib.sha256(str(record.folder).encode()).hexdigest()[:12]
     # What the view was made of. A model read again from a changed file is another object; the view holds its
     # own, so that no new model can have the old one's id.
-    mark = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
+    source_key = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
     view = state.get(key)
-    if view is None or view.mark != mark:
-        view = state[key] = TextView(key, mark, [(record, model), *([other] if other else [])])
+    if view is None or view.source_key != source_key:
+        view = state[key] = TextView(key, source_key, [(record, model), *([other] if other else [])])
         # A few stay for a reader who comes back.
         older = [name for name, value in state.items() if isinstance(value, TextView) and name != key]
         for name in older[:-MAX_OPEN_TEXTS]:
@@ -98,20 +98,20 @@ def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None
 
 
 @st.fragment
-def _viewer_and_tables(text: TextView) -> None:
-    _viewer(text)
-    _tables(text)
+def _viewer_and_tables(view: TextView) -> None:
+    _viewer(view)
+    _tables(view)
 
 
 @st.fragment
-def _viewer(text: TextView) -> None:
-    key, link, session = f"{text.key}.viewer", text.link, text.session
-    fixed = *text.static(), text.curve_points()
-    ask = ViewerRequest.from_json(take_ask(key) or {"fresh": True})
+def _viewer(view: TextView) -> None:
+    key, socket, session = f"{view.key}.viewer", view.socket, view.session
+    fixed = *view.static(), view.curve_points()
+    ask = ViewerAsk.from_json(take_ask(key) or {"fresh": True})
     # An answer over the connection may be under way on another thread: the session is one thread's at a time.
-    with link.lock:
-        link.serve(ViewerAnswers(session, *fixed))
-        data = session.answer(ask, *fixed, session=link.token)
+    with socket.lock:
+        socket.serve(ViewerAnswers(session, *fixed))
+        data = session.answer(ask, *fixed, session=socket.token)
     _component.mount(data, key=key)
 
 
@@ -128,14 +128,14 @@ class ViewerAnswers:
         """See `Answerer.answer_ask`; never at once, as an answer reads files."""
         if at_once:
             return None
-        return self.session.answer(ViewerRequest.from_json(ask_json), self.static, self.digest, self.curves)
+        return self.session.answer(ViewerAsk.from_json(ask_json), self.static, self.digest, self.curves)
 
 
 class TextView:
     """One text in one session, under one model or two: its records, cached results, and its viewer."""
 
-    def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
-        self.key, self.mark, self.record = key, mark, readings[0][0]
+    def __init__(self, key: str, source_key: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
+        self.key, self.source_key, self.record = key, source_key, readings[0][0]
         self.trouble = ""
         self.difference: ModelDifference | None = None
         if len(readings) > 1:
@@ -157,7 +157,7 @@ class TextView:
             self.difference,
         )
         self.curves = {n: record.curve() for n, (record, _model) in zip(names, readings, strict=True)}
-        self.link = ViewSocket()
+        self.socket = ViewSocket()
         self._computed: dict[object, Any] = {}
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class TextView:
         return self._computed[key]
 
     def static(self) -> tuple[dict[str, Any], str]:
-        """The unchanging part of the answers, in the session's language: words, colours, axes; and its
+        """The fixed part of the answers, in the session's language: words, colours, axes; and its
         digest.
         """
         names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
@@ -184,7 +184,7 @@ class TextView:
             colours[name]["figure"] = figures.skeleton(
                 names, length=length, ends=ends, theme=theme, cuts=cuts
             )
-        unchanging = {
+        fixed = {
             "words": words(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
@@ -197,9 +197,9 @@ class TextView:
             "versusFull": VERSUS_FULL,
             "versusSteps": VERSUS_STEPS,
         }
-        # With the mark: under equal words and colours, another text has another curve.
-        text = json.dumps([unchanging, [str(part) for part in self.mark]], sort_keys=True)
-        return unchanging, hashlib.sha256(text.encode()).hexdigest()[:12]
+        # With the source: under equal words and colours, another text has another curve.
+        text = json.dumps([fixed, [str(part) for part in self.source_key]], sort_keys=True)
+        return fixed, hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def curve_points(self) -> dict[str, Any]:
         """The curves' points as the browser's arrays: positions, rolling and running perplexities."""
@@ -213,21 +213,21 @@ class TextView:
 # The tables. Only the one in view is computed.
 
 
-def _tables(text: TextView) -> None:
+def _tables(view: TextView) -> None:
     offered: dict[str, tuple[str, Callable[[TextView], None]]] = {
         "most": (_("Most surprising"), partial(_passages, least=False)),
         "least": (_("Least surprising"), partial(_passages, least=True)),
         "lines": (_("Lines"), _lines),
     }
-    if text.difference is not None:
+    if view.difference is not None:
         offered["versus"] = (_("Largest differences"), _differences)
     labels = {name: label for name, (label, _table) in offered.items()}
-    table = Field(f"{text.key}.table", "most")
+    table = Field(f"{view.key}.table", "most")
     chosen = table.choose(_("Where in the text"), labels, label_visibility="collapsed")
-    offered[chosen][1](text)
+    offered[chosen][1](view)
 
 
-def _passages(text: TextView, *, least: bool) -> None:
+def _passages(view: TextView, *, least: bool) -> None:
     if least:
         caption = _(
             "The {n} passages that surprised the model least. Look for set phrases and repetitions. "
@@ -239,39 +239,39 @@ def _passages(text: TextView, *, least: bool) -> None:
             "Look for names, numbers and misprints. Click one to see it in the text."
         )
     st.caption(caption.format(n=MAX_PASSAGES, length=PASSAGE_CHARS))
-    passages = text.compute_once(
-        ("passages", least), lambda: text.record.surprising_passages(MAX_PASSAGES, PASSAGE_CHARS, least)
+    passages = view.compute_once(
+        ("passages", least), lambda: view.record.surprising_passages(MAX_PASSAGES, PASSAGE_CHARS, least)
     )
     table = {
         _("Perplexity"): [p.perplexity for p in passages],
         _("Character no."): [p.start + 1 for p in passages],
         _("Passage"): [one_line(p.text) for p in passages],
     }
-    _jump_table(text, f"passages.{least}", table, passages)
+    _jump_table(view, f"passages.{least}", table, passages)
 
 
-def _differences(text: TextView) -> None:
-    assert text.difference is not None
-    compared, (a, b) = text.difference, text.names
+def _differences(view: TextView) -> None:
+    assert view.difference is not None
+    difference, (a, b) = view.difference, view.names
     st.caption(
         _(
             "Passages where the two models differ most, in bits per character. "
             "Above 0, **{a}** predicts better; below 0, **{b}**. "
             "Over the whole text the difference is {total} bits."
-        ).format(a=plain(a), b=plain(b), total=signed(compared.total / np.log(2), 0))
+        ).format(a=plain(a), b=plain(b), total=signed(difference.total / np.log(2), 0))
     )
-    passages = text.compute_once("versus", lambda: compared.passages(MAX_PASSAGES, PASSAGE_CHARS))
+    passages = view.compute_once("versus", lambda: difference.passages(MAX_PASSAGES, PASSAGE_CHARS))
     table = {
         _("Bits per character"): [p.mean / np.log(2) for p in passages],
         _("Character no."): [p.start + 1 for p in passages],
         _("Passage"): [one_line(p.text) for p in passages],
     }
-    _jump_table(text, "versus", table, passages)
+    _jump_table(view, "versus", table, passages)
 
 
-def _lines(text: TextView) -> None:
+def _lines(view: TextView) -> None:
     caption = _("The perplexity of every line. The model still knows all that came before a line.")
-    listed, total = text.compute_once("lines", lambda: text.record.lines(MAX_LINES))
+    listed, total = view.compute_once("lines", lambda: view.record.lines(MAX_LINES))
     if total > len(listed):
         caption += " " + _("These are the first {shown} of {n}.").format(
             shown=f"{len(listed):,}", n=f"{total:,}"
@@ -282,23 +282,23 @@ def _lines(text: TextView) -> None:
         _("Perplexity"): [s.perplexity for s in listed],
         _("Bits"): [s.bits for s in listed],
         _("Characters"): [s.characters for s in listed],
-        _("Beginning"): text.compute_once("beginnings", lambda: [_beginning(text.record, s) for s in listed]),
+        _("Beginning"): view.compute_once("beginnings", lambda: [_beginning(view.record, s) for s in listed]),
     }
-    _jump_table(text, "lines", table, listed)
+    _jump_table(view, "lines", table, listed)
 
 
 def _beginning(record: Record, stretch: Any) -> str:
     return one_line(record.text(stretch.start, min(stretch.stop, stretch.start + 100)).rstrip("\n"))
 
 
-def _jump_table(text: TextView, name: str, table: Mapping[str, Any], places: Sequence[Any]) -> None:
+def _jump_table(view: TextView, name: str, table: Mapping[str, Any], places: Sequence[Any]) -> None:
     """Draw a table whose rows are `places`, each with a start and a stop; a click on a cell goes there."""
-    key = f"{text.key}.{name}"
+    key = f"{view.key}.{name}"
 
     def go() -> None:
         rows = [row for row, _column in st.session_state[key].selection.cells]
         if rows and rows[0] < len(places):
-            text.session.go(places[rows[0]].start, places[rows[0]].stop)
+            view.session.go(places[rows[0]].start, places[rows[0]].stop)
 
     if not places:
         st.info(_("This text has nothing to list."))

@@ -133,7 +133,7 @@ _FORMS = "perplexity.forms"  # rewritten texts, by their first form and by what 
 CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
 PART = Field("corpus-part", "held out")
 SOURCES = Field[tuple[str, ...]]("sources", ())
-PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack_text)
+PASTED = Field("pasted", "", address="text", title=N_("Text"), parse=unpack_text)
 _TAB = "perplexity.source"  # the label of the tab in view
 _LAST_TEXTS = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
 
@@ -223,14 +223,14 @@ def choose_texts() -> tuple[list[ReaderText], list[ReaderText]]:
     forms: dict[Hashable, ReaderText] = st.session_state.get(_FORMS, {})
     st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.original_sha256 in checksums}
     by_source = {name: [apply_choices(text) for text in texts] for name, texts in by_source.items()}
-    scored = _texts_to_score(by_source)
+    texts = _texts_to_score(by_source)
     address_text = (
         pasted
-        if by_source["paste"] and by_source["paste"][0] in scored and len(pasted) <= MAX_ADDRESS_TEXT_CHARS
+        if by_source["paste"] and by_source["paste"][0] in texts and len(pasted) <= MAX_ADDRESS_TEXT_CHARS
         else None
     )
     address.set_values(text=address_text)  # so that a reload finds it
-    return _unique_texts(scored), _unique_texts(chain.from_iterable(by_source.values()))
+    return _unique_texts(texts), _unique_texts(chain.from_iterable(by_source.values()))
 
 
 def apply_choices(text: ReaderText) -> ReaderText:

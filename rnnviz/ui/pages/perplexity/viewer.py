@@ -34,15 +34,15 @@ _NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
 
 
 @dataclass(frozen=True)
-class ViewerRequest:
+class ViewerAsk:
     """A browser's ask; `from_json` validates it.
 
     client, seq  the browser's id and the ask's number, which the answer repeats
     chunks       numbers of the chunks that the browser lacks
     at           the character whose predictions to add, or None
-    part         start and stop of a passage whose cost to add, or None
+    passage      start and stop of a passage whose cost to add, or None
     place        the first character in view, where the reader returns later
-    static       the digest of the unchanging part that the browser holds
+    static       the digest of the fixed part that the browser holds
     fresh        the browser holds nothing: send the reader's last place
     """
 
@@ -50,13 +50,13 @@ class ViewerRequest:
     seq: int = 0
     chunks: tuple[int, ...] = ()
     at: int | None = None
-    part: tuple[int, int] | None = None
+    passage: tuple[int, int] | None = None
     place: int = 0
     static: str = ""
     fresh: bool = False
 
     @classmethod
-    def from_json(cls, value: object) -> ViewerRequest:
+    def from_json(cls, value: object) -> ViewerAsk:
         """The ask in any JSON value; missing or mistyped fields become defaults."""
         whole = payload.whole()
         ask = payload.valid(
@@ -66,13 +66,13 @@ class ViewerRequest:
             seq=whole,
             chunks=lambda v: isinstance(v, list),
             at=whole,
-            part=lambda v: isinstance(v, list) and len(v) == 2 and all(map(whole, v)) and v[0] < v[1],
+            passage=lambda v: isinstance(v, list) and len(v) == 2 and all(map(whole, v)) and v[0] < v[1],
             place=whole,
             static=payload.text(64),
             fresh=payload.true,
         )
-        part = None if ask.part is None else (ask.part[0], ask.part[1])  # JSON has no tuples
-        return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MAX_CHUNKS])), part=part)
+        passage = None if ask.passage is None else (ask.passage[0], ask.passage[1])  # JSON has no tuples
+        return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MAX_CHUNKS])), passage=passage)
 
 
 class ViewerSession:
@@ -131,7 +131,7 @@ class ViewerSession:
 
     def answer(
         self,
-        ask: ViewerRequest,
+        ask: ViewerAsk,
         static: Mapping[str, Any],
         digest: str,
         curves: Mapping[str, Any],
@@ -139,7 +139,7 @@ class ViewerSession:
     ) -> bytes:
         """The bytes that answer `ask`, in the format of `payload.pack`.
 
-        static, curves  the unchanging part, left out if the browser holds its `digest`
+        static, curves  the fixed part, left out if the browser holds its `digest`
         extra           further entries of the header
         """
         if ask.fresh:
@@ -170,9 +170,9 @@ class ViewerSession:
         if self._jump is not None:
             header["jump"] = list(self._jump)
         if ask.at is not None and ask.at < len(self):
-            header["told"] = self._expected_lists(ask.at)
-        if ask.part is not None and ask.part[1] <= len(self):
-            header["part"] = self._passage_cost(*ask.part)
+            header["expected"] = self._expected_lists(ask.at)
+        if ask.passage is not None and ask.passage[1] <= len(self):
+            header["passage"] = self._passage_cost(*ask.passage)
         return pack(header, arrays)
 
     def _arrays(self, spans: list[tuple[int, int]]) -> dict[str, npt.NDArray[Any]]:
@@ -193,8 +193,8 @@ class ViewerSession:
             "entropy": column(self.record, "entropy", "<f4"),
         }
         if self.difference is not None and self.other is not None:
-            compared = self.difference
-            arrays["versus"] = joined((compared.values(start, stop) for start, stop in spans), "<f4")
+            difference = self.difference
+            arrays["versus"] = joined((difference.values(start, stop) for start, stop in spans), "<f4")
             arrays["otherRank"] = column(self.other, "rank", "<i4").view("<u4")
         return arrays
 
@@ -229,7 +229,7 @@ def words() -> dict[str, str]:
         "curve.rolling": _("last {n} characters"),
         "curve.both": _("bold: {running}; pale: {rolling}"),
         "curve.notice": _("The pale line peaks where the text surprised the model. Click to go there."),
-        "curve.seen": _("in view below"),
+        "curve.sight": _("in view below"),
         "curve.at": _("character {at}: {running} so far, {rolling} around here"),
         "curve.ends": _("The perplexity of all text so far ends at {p}."),
         "curve.peaks": _(
@@ -248,10 +248,10 @@ def words() -> dict[str, str]:
         "go": _("Go to character"),
         "text": _("The text, coloured. Left and right arrow keys move from character to character"),
         "plain": uncoloured(),
-        "part": _(
+        "passage": _(
             "Marked: {n} characters. Given the {before} before them, their perplexity is {perplexity}."
         ),
-        "part.hint": _(
+        "passage.hint": _(
             "Drag over a passage, or Shift-click its end, to get its perplexity given the text before it."
         ),
         "place": _("characters {from} to {to} of {n}"),

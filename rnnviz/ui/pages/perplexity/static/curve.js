@@ -35,7 +35,7 @@ export class Curve {
     this.root = find(root, "div.vw-curve");
     this.plot = find(root, "div.vw-plot");
     this.pad = find(root, "div.vw-pad");
-    this.sightMark = find(root, "i.vw-seen");
+    this.sightMark = find(root, "i.vw-sight");
     this.cursor = find(root, "i.vw-cursor");
     this.on = on;
     this.listen();

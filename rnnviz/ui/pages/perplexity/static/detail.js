@@ -7,7 +7,7 @@ import { barRow } from "../../../browser/static/prediction_bars.js";
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { characterFacts } from "./chunks.js" */
-/** @import { Fixed, Told } from "./types" */
+/** @import { Fixed, ExpectedLists } from "./types" */
 
 export class Detail {
   /** @param {HTMLElement} root @param {Phrase} phrase @param {Numbers} numbers @param {Fixed} fixed */
@@ -20,7 +20,7 @@ export class Detail {
 
   /**
    * @param {ReturnType<typeof characterFacts> | null} facts
-   * @param {Told | null | undefined} predictions the models' predictions, once they have come
+   * @param {ExpectedLists | null | undefined} predictions the models' predictions, once they have come
    * @param {number} length of the text
    */
   show(facts, predictions, length) {
@@ -58,11 +58,11 @@ export class Detail {
     const lists = predictions?.lists ?? fixed.names.map((model) => ({ model, top: null }));
     for (const list of lists) parts.push(...this.list(list, unknown ? "<unk>" : character, lists.length > 1));
     this.root.replaceChildren(...parts);
-    if (predictions) this.root.dataset.told = String(position);
-    else delete this.root.dataset.told;
+    if (predictions) this.root.dataset.expected = String(position);
+    else delete this.root.dataset.expected;
   }
 
-  /** @param {Told["lists"][number]} list @param {string} actual @param {boolean} several */
+  /** @param {ExpectedLists["lists"][number]} list @param {string} actual @param {boolean} several */
   list({ model, top, approximate }, actual, several) {
     const { phrase, numbers } = this;
     // Empty rows until the predictions come, so that the panel's height doesn't change.

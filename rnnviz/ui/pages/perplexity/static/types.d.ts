@@ -1,4 +1,4 @@
-// Types of the answers of rnnviz/ui/pages/perplexity: surprise.py makes the unchanging part, viewer.py each answer.
+// Types of the answers of rnnviz/ui/pages/perplexity: surprise.py makes the fixed part, viewer.py each answer.
 
 import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../browser/static/types";
 
@@ -27,19 +27,19 @@ export interface Answer extends Header {
   chunk: number;
   spans: [index: number, start: number, stop: number][];
   place: number;
-  told?: Told;
-  part?: Part;
+  expected?: ExpectedLists;
+  passage?: PassageCost;
   jump?: [serial: number, start: number, stop: number];
 }
 
 /** Each model's prediction of a character, the most probable symbols first. */
-export interface Told {
+export interface ExpectedLists {
   at: number;
   lists: { model: string; top: [string, number][] | null; approximate?: boolean }[];
 }
 
 /** A passage's cost given all before it, in nats a character, by model. */
-export interface Part {
+export interface PassageCost {
   at: [start: number, stop: number];
   nats: number[];
 }

@@ -12,7 +12,7 @@ import { Curve } from "./curve.js";
 import { Detail } from "./detail.js";
 
 /** @import { Phrase } from "../../../browser/static/messages.js" */
-/** @import { Answer, Arrays, Chunk, Fixed, Mode, Part, Told, ViewerTheme } from "./types" */
+/** @import { Answer, Arrays, Chunk, ExpectedLists, Fixed, Mode, PassageCost, ViewerTheme } from "./types" */
 
 const DWELL_MS = 110; // milliseconds that a pointer rests before the view asks for a character's predictions
 const MODES = /** @type {Mode[]} */ (["surprisal", "rank", "versus"]);
@@ -34,7 +34,7 @@ export class View extends BaseView {
   numbers;
   /** @type {ViewerTheme} */
   theme;
-  /** @type {Map<number, Told>} */
+  /** @type {Map<number, ExpectedLists>} */
   predictions = new Map();
   /** @type {Mode} */
   mode = "surprisal";
@@ -47,8 +47,8 @@ export class View extends BaseView {
   /** @type {number | null} */
   pinned = null;
   /** @type {[start: number, stop: number] | null} the selected passage */
-  part = null;
-  /** @type {Part | null} the passage's cost, once it has come */
+  passage = null;
+  /** @type {PassageCost | null} the passage's cost, once it has come */
   cost = null;
   lacking = false; // whether the chunk of the panel's character is missing
   /** @type {number | null} the character whose predictions to ask for */
@@ -92,7 +92,7 @@ export class View extends BaseView {
   }
 
   /**
-   * Take the unchanging part: of another text, model or language, or of the same after a remount.
+   * Take the fixed part: of another text, model or language, or of the same after a remount.
    * @param {Answer} header @param {Fixed} fixed @param {Arrays} arrays
    */
   begin(header, fixed, arrays) {
@@ -106,7 +106,7 @@ export class View extends BaseView {
     if (other) {
       this.predictions.clear();
       this.text.begin(header.length, header.count, header.chunk);
-      this.hover = this.pinned = this.at = this.part = this.cost = null;
+      this.hover = this.pinned = this.at = this.passage = this.cost = null;
       this.first = true;
     }
     this.root.classList.toggle("vw-short", header.length < SHORT_TEXT_CHARS);
@@ -117,7 +117,7 @@ export class View extends BaseView {
 
   /** @param {Answer} header @param {Arrays} arrays */
   applyAnswer(header, arrays) {
-    const { told: prediction, jump, place } = header;
+    const { expected: prediction, jump, place } = header;
     this.text.addChunks(chunks(header, arrays));
     if (this.lacking) this.showDetail();
     if (prediction) {
@@ -126,9 +126,9 @@ export class View extends BaseView {
       if (this.at === prediction.at) this.at = null;
       this.showDetail();
     }
-    if (header.part && String(header.part.at) === String(this.part)) {
-      this.cost = header.part;
-      this.showPart();
+    if (header.passage && String(header.passage.at) === String(this.passage)) {
+      this.cost = header.passage;
+      this.showPassage();
     }
     if (this.first) {
       this.first = false;
@@ -160,14 +160,14 @@ export class View extends BaseView {
   makeAsk() {
     if (!this.text) return { fresh: true };
     const ask = { chunks: this.text.missing().slice(0, 6), place: this.text.place(), static: this.digest };
-    const part = this.part && !this.cost ? { part: this.part } : {};
+    const passage = this.passage && !this.cost ? { passage: this.passage } : {};
     // Ask for a character only once its chunk has come: until then `place` would not be the reader's final place.
-    return this.at === null || this.lacking ? { ...ask, ...part } : { ...ask, ...part, at: this.at };
+    return this.at === null || this.lacking ? { ...ask, ...passage } : { ...ask, ...passage, at: this.at };
   }
 
   need() {
     if (!this.text || this.root.hidden) return;
-    if (this.text.missing().length || (this.at !== null && !this.lacking) || (this.part && !this.cost))
+    if (this.text.missing().length || (this.at !== null && !this.lacking) || (this.passage && !this.cost))
       this.viewSocket.ask();
     else this.viewSocket.askDue = false;
   }
@@ -195,10 +195,10 @@ export class View extends BaseView {
 
   /** @param {number} start @param {number} stop */
   select(start, stop) {
-    this.part = [start, stop];
+    this.passage = [start, stop];
     this.cost = null;
-    this.text.mark("passage", [this.part]);
-    this.showPart();
+    this.text.mark("passage", [this.passage]);
+    this.showPassage();
     this.need();
   }
 
@@ -221,15 +221,15 @@ export class View extends BaseView {
     this.detail.show(facts, facts && this.predictions.get(facts.position), this.text.length);
   }
 
-  showPart() {
+  showPassage() {
     const { numbers, cost } = this;
-    const element = find(this.root, "p.vw-part");
+    const element = find(this.root, "p.vw-passage");
     element.classList.toggle("vw-quiet", !cost);
     if (!cost) {
-      element.textContent = this.phrase("part.hint");
+      element.textContent = this.phrase("passage.hint");
       return;
     }
-    element.textContent = this.phrase("part", passage(cost, numbers));
+    element.textContent = this.phrase("passage", passageWords(cost, numbers));
   }
 
   /** Show the curve's values at a place; null: the curve's notice. @param {number | null} position */
@@ -278,7 +278,7 @@ export class View extends BaseView {
   /** @param {number} first @param {number} last */
   scrolled(first, last) {
     this.curve.markSight(first, last);
-    find(this.root, "span.vw-seen-key").hidden = this.curve.sightMark.hidden;
+    find(this.root, "span.vw-sight-key").hidden = this.curve.sightMark.hidden;
     const places = this.numbers.window(first, last, this.text.length);
     find(this.root, "span.vw-place").textContent = this.phrase("place", places);
     this.root.dataset.place = String(first);
@@ -309,7 +309,7 @@ export class View extends BaseView {
     this.showCurveValues(null);
     this.curve.describe(phrase, fixed.names, fixed.window);
     this.showDetail();
-    this.showPart();
+    this.showPassage();
   }
 
   dress() {
@@ -334,8 +334,8 @@ export function enteredPosition(typed, length) {
   return Number.isNaN(position) ? null : Math.max(0, Math.min(length - 1, position));
 }
 
-/** The words on a passage's cost. @param {Part} part @param {Numbers} numbers */
-export function passage({ at: [start, stop], nats }, numbers) {
+/** The words on a passage's cost. @param {PassageCost} cost @param {Numbers} numbers */
+export function passageWords({ at: [start, stop], nats }, numbers) {
   const perplexity = nats.map((cost) => numbers.number(Math.exp(cost))).join(" / ");
   return { n: numbers.whole(stop - start), before: numbers.whole(start), perplexity };
 }
