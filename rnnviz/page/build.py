@@ -80,9 +80,17 @@ _PAGE = """<!doctype html>
 </head>
 <body data-failed="{failed}">
 <noscript>{noscript}</noscript>
-<header></header>
-<progress hidden aria-label="{reading}"></progress>
-<main><p>{wait}</p></main>
+<header class="choices" hidden>
+<b>rnnviz</b>
+<select class="networks"></select>
+<p class="note"></p>
+<a class="documentation" hidden></a>
+<button type="button" class="language"></button>
+<input type="file" class="file" accept=".safetensors" hidden>
+<p class="alert" role="alert" hidden></p>
+</header>
+<progress class="reading" hidden aria-label="{reading}"></progress>
+<main class="view"><p>{wait}</p></main>
 {blocks}
 </body>
 </html>

@@ -8,7 +8,7 @@
 // of the reader's is one more network.
 
 import { address } from "../ui/browser/static/address.js";
-import { button, make, options, put, still } from "../ui/browser/static/dom.js";
+import { find, options, put, still } from "../ui/browser/static/dom.js";
 import { makePhrase } from "../ui/browser/static/messages.js";
 import { unpack } from "../ui/browser/static/payload.js";
 import { again, mount } from "../ui/pages/explore/static/embedded.js";
@@ -65,33 +65,22 @@ class Page {
   constructor(index, look) {
     this.index = index;
     this.look = look;
-    const [main, bar, head] = ["main", "progress", "header"].map((tag) => document.querySelector(tag));
-    this.bar = /** @type {HTMLProgressElement} */ (bar);
-    this.select = make("select", "networks");
+    this.bar = find(document, "progress.reading");
+    this.select = find(document, "select.networks");
     this.select.onchange = () =>
       this.select.value === OWN ? this.file.click() : this.choose(this.select.value);
-    this.file = make("input", "file");
-    Object.assign(this.file, { type: "file", accept: ".safetensors", hidden: true });
+    this.file = find(document, "input.file");
     this.file.onchange = () => this.take(this.file.files?.[0]);
-    this.note = make("p", "note");
-    this.turn = button("", () => this.choose(this.name, OTHER_LANGUAGE[this.language]), "language");
-    this.link = make("a");
+    this.note = find(document, "p.note");
+    this.turn = find(document, "button.language");
+    this.turn.onclick = () => this.choose(this.name, OTHER_LANGUAGE[this.language]);
+    this.link = find(document, "a.documentation");
     this.link.href = index.documentation ?? "";
     this.link.hidden = !index.documentation;
-    this.alert = make("p", "alert");
-    this.alert.setAttribute("role", "alert");
-    this.alert.hidden = true;
-    head?.append(
-      make("b", "", "rnnviz"),
-      this.select,
-      this.note,
-      this.link,
-      this.turn,
-      this.file,
-      this.alert,
-    );
-    main?.replaceChildren();
-    const host = /** @type {HTMLElement} */ (main);
+    this.alert = find(document, "p.alert");
+    find(document, "header.choices").hidden = false;
+    const host = find(document, "main.view");
+    host.replaceChildren();
     this.view = mount(host, PageView, look);
     this.view.viewSocket.sendToPage = (ask) =>
       void this.answer(/** @type {Ask} */ (ask)).catch((error) => this.fail(error));
