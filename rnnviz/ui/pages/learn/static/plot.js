@@ -49,9 +49,10 @@ export class Axis {
   ticks(names, most, numbers) {
     if (names)
       return Object.entries(names).map(([value, label]) => [this.share(this.power(Number(value))), label]);
+    const few = this.low > -1 && this.high < 4; // the labels of all have the same form
     const label = (/** @type {number} */ power) => {
       if (!this.log) return numbers.rough(power, 6);
-      return power >= 0 && power <= 3 ? numbers.whole(10 ** power) : `10${raised(power)}`;
+      return few || power === 0 || power === 1 ? numbers.whole(10 ** power) : `10${raised(power)}`;
     };
     return this.roundValues(most).map((power) => [this.share(power), label(power)]);
   }
