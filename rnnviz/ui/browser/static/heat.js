@@ -45,9 +45,9 @@ function rowsAt(y, H, rows) {
  * The mean colour index of a column's rows from … to - 1.
  * @param {States} store @param {number} base the column's first index in `states` @param {number} from @param {number} to
  */
-function mean({ states, rows }, base, from, to) {
+function mean({ states, unitOfRow }, base, from, to) {
   let sum = 0;
-  for (let row = from; row < to; row++) sum += states[base + (rows ? rows[row] : row)];
+  for (let row = from; row < to; row++) sum += states[base + (unitOfRow ? unitOfRow[row] : row)];
   return Math.round(sum / (to - from));
 }
 

@@ -40,7 +40,7 @@ export interface Answer extends Header {
   symbols: string[];
   drawn: number;
   digest: string;
-  static?: Fixed;
+  fixed?: Fixed;
   fraction: number;
   line: string;
   passed: string | null;

@@ -126,10 +126,10 @@ export class Figure {
     const rows = this.shownRows(store);
     const view = { first, last, columns, rows, width: box.inner, height: box.heat, strip: this.size.strip };
     this.view = view;
-    const scale = store.fixed.quantities[store.head.quantity];
+    const scale = store.fixed.quantities[store.header.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
     this.heat.drawLetters(list, store, view, theme, font);
-    const { order, quantity, layer } = store.head;
+    const { order, quantity, layer } = store.header;
     const frameKey = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
       " ",
     );
@@ -172,7 +172,7 @@ export class Figure {
     const step = everyRow ? 1 : ([2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512);
     const marks = [];
     const names = new Map(store.named.map(({ unit, name }) => [unit, name]));
-    const end = everyRow || store.head.order === "index" ? from + count : 0;
+    const end = everyRow || store.header.order === "index" ? from + count : 0;
     for (let row = Math.ceil(from / step) * step; row < end; row += step) {
       const unit = store.unitAt(row);
       const name = this.size.left === this.size.names && names.get(unit);

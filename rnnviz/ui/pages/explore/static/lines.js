@@ -60,7 +60,7 @@ export function drawLines(
   pen.clip();
   const scale = lines / decades;
   for (const [trace, running] of [
-    [traces.ngram, store.hasCounts && store.ngramRunning],
+    [traces.ngram, store.hasNgram && store.ngramRunning],
     [traces.memoryless, store.memorylessRows && store.memorylessRunning],
     [traces.model, store.networkRunning],
   ]) {

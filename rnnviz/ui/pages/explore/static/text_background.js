@@ -256,7 +256,7 @@ export function makePalettes({ name, diverging, sequential, surprisal, reason })
  * @returns {(t: number) => string}
  */
 export function makeColourOf(store, palettes, by) {
-  const { unit, quantity } = store.head;
+  const { unit, quantity } = store.header;
   const [nll, levels] = [store.nll.data, store.unitLevels.data];
   const { kind, low } = store.fixed.quantities[quantity];
   const last = store.lastLevel;
