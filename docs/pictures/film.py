@@ -39,9 +39,9 @@ def screenshot(page: Page, characters: int) -> Image.Image:
 
 
 def opened(page: Page, address: str) -> Locator:
-    """Where one types, once the view and its axes are there."""
+    """Where one types, once the view is there."""
     page.goto(address)
-    expect(page.locator(".rv-plot .y2tick").first).to_be_visible()
+    expect(page.locator(".rv-scale span").first).to_be_visible()
     return page.get_by_role("textbox", name="Your text")
 
 

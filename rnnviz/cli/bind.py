@@ -132,14 +132,14 @@ def add_command(commands: Any, function: Callable[..., int | None]) -> argparse.
 
 
 def _add_field_options(parser: argparse.ArgumentParser, field_options: FieldOptions) -> None:
-    """Add options whose help names their defaults, but which are None where not given."""
+    """Add options whose help names their defaults, but which are MISSING where not given: None is a value."""
     group = parser.add_argument_group(field_options.title) if field_options.title else parser
     for name, setting in field_options.settings.items():
         _option, kind = _split_hint(field_options.hints[name])
         option = Help(setting.help, *setting.names, metavar=setting.metavar, convert=setting.parse)
         default = None if field_options.defaults[name] is MISSING else field_options.defaults[name]
         _add_option(group, name, option, str if get_origin(kind) is Literal else kind, default, {})
-    parser.set_defaults(**dict.fromkeys(field_options.settings))
+    parser.set_defaults(**dict.fromkeys(field_options.settings, MISSING))
 
 
 def _parse_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
@@ -155,7 +155,7 @@ def _parse_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
         return bare(**field_values) if kind is bare or is_given else None
     if isinstance(option, FieldOptions):
         values = {name: getattr(namespace, name) for name in option.settings}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not MISSING}
     value, least = getattr(namespace, name), option.least
     if least is not None and value is not None:
         check_minimum(name, value, least)

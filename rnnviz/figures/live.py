@@ -1,12 +1,11 @@
 """The live view's picture: states, running perplexity, surprisal, and predictions of a text being read.
 
-The app's live view starts from `skeleton`, a Plotly figure as a dictionary. Each keystroke fills in
-`heat_map_values(...)`, in the colours of `scale(...)`. In a notebook the widget of `rnnviz.live` shows it.
+Each keystroke brings `heat_map_values(...)`, in the colours of `scale(...)`, which the browser draws. In a
+notebook the widget of `rnnviz.live` shows it.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.checks import renamed_names
 from rnnviz.figures import themes
-from rnnviz.figures.axes import Figure, axis, layout, line
-from rnnviz.figures.themes import ColourScale, Theme
+from rnnviz.figures.themes import ColourScale
 from rnnviz.networks.config import KINDS
 from rnnviz.scoring.trace import Trace
 
@@ -121,12 +119,6 @@ SYMBOLS = {
 }
 """The textbook's letters."""
 
-# Vertical extents as shares of the figure's height: states above, 1 / P with its running mean below.
-PANELS = {"states": [0.36, 1.0], "perplexity": [0.0, 0.28]}
-
-LEAST_TOP = 1e4
-"""The least upper end of the axis of 1 / P: a character of one in ten thousand is rare in every text."""
-
 
 def quantities(cell: str) -> tuple[str, ...]:
     """The quantities that the heat map can show for such cells, in the picker's order.
@@ -159,50 +151,6 @@ def heat_map_values(trace: Trace, quantity: str, layer: int, start: int, stop: i
     if quantity == "cell" and trace.cell is not None:
         return trace.cell[start:stop, layer]
     return trace.gates_at(start, stop)[quantity][:, layer]
-
-
-def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
-    """Axes and empty lines: the part that keystrokes leave unchanged.
-
-    Traces by name: "surprisal" (1 / P of each character), "uniform" (complete already), "ngram", "memoryless"
-    and "model" (running perplexities: geometric means of 1 / P), all on one logarithmic axis. x is a column
-    of the window, 0 .. columns - 1. The heat map has axes x and y, and no trace.
-    """
-    top = math.log10(max(LEAST_TOP, 10 * vocabulary_size))  # unlikely texts cost more than a uniform guess
-    decades = [10**k for k in range(math.ceil(top))]
-    ends = [-0.5, columns - 0.5]
-    perplexity = {"xaxis": "x", "yaxis": "y2"}
-    return {
-        "data": [
-            line(
-                "surprisal",
-                theme.surprisal[-1],
-                1,
-                line={"color": theme.surprisal[-1], "width": 1, "shape": "hvh"},
-                fill="tozeroy",
-                fillcolor=theme.surprisal[-1],
-                **perplexity,
-            ),
-            line("uniform", theme.uniform, 1.5, "dash", x=ends, y=[vocabulary_size] * 2, **perplexity),
-            line("ngram", theme.ngram, 1.5, "dot", **perplexity),
-            line("memoryless", theme.memoryless, 1.5, "dashdot", **perplexity),
-            line("model", theme.model, 2.25, **perplexity),
-        ],
-        "layout": layout(
-            theme,
-            margin={"l": 46, "r": 8, "t": 4, "b": 4, "pad": 0},
-            xaxis=axis(theme, domain=[0, 1], anchor="y2", range=ends, showgrid=False, showticklabels=False),
-            yaxis=axis(theme, domain=PANELS["states"], showgrid=False, autorange=False, range=[1, 0]),
-            yaxis2=axis(
-                theme,
-                domain=PANELS["perplexity"],
-                type="log",
-                range=[0, top],
-                tickvals=decades,
-                ticktext=[f"{v:,}" for v in decades],
-            ),
-        ),
-    }
 
 
 if not TYPE_CHECKING:  # not for mypy, which would take every name for one of the module's

@@ -14,11 +14,12 @@ from rnnviz.errors import ConfigError
 from rnnviz.i18n import N_
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.networks.settings import (
+    BATCHES,
     LENGTH,
     NETWORK,
+    OPTIMISATION,
     REGULARISATION,
     SHARE,
-    TRAINING,
     SettingControl,
     setting,
     settings_of,
@@ -37,6 +38,9 @@ Precision = Literal["auto", "float32", "bfloat16"]
 Engine = Literal["auto", "torch", "numba"]
 Truncation = Literal["regular", "random"]
 TrainOn = Literal["train", "train+validation"]
+Optimiser = Literal["adamw", "sgd", "momentum"]
+Initialisation = Literal["torch", "normal", "identity"]
+Partition = Literal["sequential", "random"]
 
 
 GONE = ("minlstm", "rglru", "s6")
@@ -227,6 +231,15 @@ class ModelConfig:
         return asdict(self)
 
 
+def number_or_none(word: str) -> float | None:
+    """A number that may be left out, from an option's word. Raises ValueError for another word than none.
+
+    >>> number_or_none("0.5"), number_or_none("none")
+    (0.5, None)
+    """
+    return None if word == "none" else float(word)
+
+
 _LEFT_OUT = N_("The share left out at random in each step, so that the network memorises less.")
 
 
@@ -248,9 +261,11 @@ class TrainConfig:
     truncation        "regular": gradients are cut every `steps` characters; "random": after a number of them
                       drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), anew each time, the learning
                       rate of a step in proportion to its length (Merity et al. 2018)
-    learning_rate     AdamW's highest; linear warm-up over the first 2 %, then a cosine down to 1 % of it
-    weight_decay      AdamW's, on matrices only
-    clip              largest gradient norm; above it the gradient is scaled down
+    learning_rate     AdamW's highest; linear warm-up over the first 2 %, then a cosine down to 1 % of it.
+                      "sgd" and "momentum" keep it from the first step to the last
+    weight_decay      the optimiser's, on matrices only
+    clip              largest gradient norm; above it the gradient is scaled down; None: whatever its norm, it
+                      stays as it is
     dropout_*         see rnnviz.lab.engines.torch_model.Dropout
     min_count         characters rarer than this in the training text are read as <unk>; 0: 2 for a text of
                       10,000 characters or more, 1 for a shorter one, of which none is dropped
@@ -261,6 +276,14 @@ class TrainConfig:
                       state, as typed text does. Above 0, at least one row; never all: the others are streams
     normaliser        the text's normalisation before it is read, of rnnviz.text.characters.NORMALISERS; the
                       model keeps it
+    optimiser         "adamw", "sgd" (plain gradient descent), or "momentum": SGD with a momentum of 0.9
+    partition         "sequential": rows go on where the step before ended, with its state; "random": each
+                      step reads pieces of `steps` characters from all over the text, none twice in an epoch,
+                      each with a zero state
+    initialisation    "torch": as torch's layers begin; "normal": matrices from a normal distribution around
+                      0, biases 0; "identity": the same, but W_hh is the identity, for an rnn, whose ReLU then
+                      passes a state on as it is (Le, Jaitly & Hinton 2015)
+    sigma             standard deviation of "normal" and "identity"
     """
 
     cell: Cell = field(
@@ -354,8 +377,8 @@ class TrainConfig:
             control=SettingControl(
                 N_("Batch size"),
                 N_("How many passages of the text are read side by side."),
-                TRAINING,
-                3,
+                BATCHES,
+                2,
                 numbers=(1, 1024),
             ),
         ),
@@ -368,8 +391,8 @@ class TrainConfig:
             control=SettingControl(
                 N_("Time steps of backpropagation"),
                 N_("Backpropagation through time goes back so many characters. More of them take longer."),
-                TRAINING,
-                1,
+                BATCHES,
+                3,
                 numbers=(1, 2048),
             ),
         ),
@@ -377,14 +400,17 @@ class TrainConfig:
     learning_rate: float = field(
         default=3e-3,
         metadata=setting(
-            "AdamW's highest",
+            "adamw's highest; sgd and momentum keep it throughout",
             limits=(1e-8, 100.0),
             affects_speed=False,
             control=SettingControl(
                 N_("Learning rate"),
-                N_("The largest step. Too high, and training diverges; too low, and it takes long."),
-                TRAINING,
-                4,
+                N_(
+                    "Too high, and training diverges; too low, and it takes long. AdamW's rises to it over "
+                    "the first 2 %, then falls; the others keep it."
+                ),
+                OPTIMISATION,
+                2,
                 numbers=(1e-5, 1.0),
                 step=0.001,
                 digits=5,
@@ -392,20 +418,39 @@ class TrainConfig:
         ),
     )
     weight_decay: float = field(
-        default=0.01, metadata=setting("AdamW's", limits=(0.0, 10.0), affects_speed=False)
-    )
-    clip: float = field(
-        default=1.0,
+        default=0.01,
         metadata=setting(
-            "largest gradient norm",
-            limits=(1e-6, 1e6),
+            "by how much the optimiser draws matrices towards 0",
+            limits=(0.0, 10.0),
             affects_speed=False,
             control=SettingControl(
-                N_("Gradient clipping"),
-                N_("A gradient with a larger norm is scaled down to this one."),
-                TRAINING,
+                N_("Weight decay"),
+                N_("Each step also shrinks the matrices by this share of the learning rate."),
+                REGULARISATION,
                 5,
-                numbers=(0.01, 100.0),
+                numbers=(0.0, 1.0),
+                step=0.01,
+                digits=4,
+            ),
+        ),
+    )
+    clip: float | None = field(
+        default=1.0,
+        metadata=setting(
+            "largest gradient norm; none: gradients stay as they are",
+            limits=(1e-6, 1e6),
+            affects_speed=False,
+            parse=number_or_none,
+            off=0.0,
+            control=SettingControl(
+                N_("Gradient clipping"),
+                N_(
+                    "A gradient with a larger norm is scaled down to this one. 0: no clipping, so it may "
+                    "explode."
+                ),
+                OPTIMISATION,
+                3,
+                numbers=(0.0, 100.0),
                 step=0.25,
                 digits=2,
             ),
@@ -480,6 +525,7 @@ class TrainConfig:
         metadata=setting(
             "regular, or random: cut after half to one and a half times --steps",
             choices=get_args(Truncation),
+            applies=lambda recipe: recipe.partition == "sequential",
             affects_speed=False,
             control=SettingControl(
                 N_("Truncation"),
@@ -487,8 +533,8 @@ class TrainConfig:
                     "Random: truncated after half to one and a half times as many characters, drawn anew "
                     "each time. Unlike in Learn, no weights make up for what is cut off."
                 ),
-                TRAINING,
-                2,
+                BATCHES,
+                4,
                 {"regular": N_("regular"), "random": N_("random")},
             ),
         ),
@@ -522,6 +568,7 @@ class TrainConfig:
         metadata=setting(
             "share of the batch that begins at a random paragraph at every step",
             limits=SHARE,
+            applies=lambda recipe: recipe.partition == "sequential",
             affects_speed=False,
             control=SettingControl(
                 N_("Fresh starts"),
@@ -529,8 +576,8 @@ class TrainConfig:
                     "The share of the passages that, at each step, begin at a random paragraph, with an "
                     "empty state. What you type begins so too, and the network then predicts it better."
                 ),
-                TRAINING,
-                6,
+                BATCHES,
+                5,
             ),
         ),
     )
@@ -541,11 +588,95 @@ class TrainConfig:
             affects_speed=False,
         ),
     )
+    optimiser: Optimiser = field(
+        default="adamw",
+        metadata=setting(
+            "adamw, sgd, or momentum: sgd with a momentum of 0.9",
+            choices=get_args(Optimiser),
+            control=SettingControl(
+                N_("Optimiser"),
+                N_(
+                    "SGD steps down the gradient, times the learning rate. Momentum adds nine tenths of the "
+                    "step before. AdamW scales each weight's step."
+                ),
+                OPTIMISATION,
+                1,
+                {"adamw": "AdamW", "sgd": "SGD", "momentum": N_("momentum")},
+            ),
+        ),
+    )
+    partition: Partition = field(
+        default="sequential",
+        metadata=setting(
+            "sequential: streams that carry their state on; or random: pieces from all over the text, each "
+            "with a zero state",
+            choices=get_args(Partition),
+            affects_speed=False,
+            control=SettingControl(
+                N_("Partition"),
+                N_(
+                    "Sequential: each passage goes on where the step before ended, with its state, which no "
+                    "gradient passes. Random: passages from all over the text, each from an empty state."
+                ),
+                BATCHES,
+                1,
+                {"sequential": N_("sequential"), "random": N_("random")},
+            ),
+        ),
+    )
+    initialisation: Initialisation = field(
+        default="torch",
+        metadata=setting(
+            "torch (as its layers begin), normal (of --sigma, biases 0), or identity: normal with the "
+            "identity as W_hh, for rnn",
+            choices=get_args(Initialisation),
+            affects_speed=False,
+            control=SettingControl(
+                N_("Initialisation"),
+                N_(
+                    "Where the weights begin. Normal: drawn around 0, biases at 0. Identity: the same, but "
+                    "W_hh passes the state on as it is; made for an RNN with ReLU."
+                ),
+                NETWORK,
+                6,
+                {"torch": N_("torch's"), "normal": N_("normal"), "identity": N_("identity")},
+            ),
+        ),
+    )
+    sigma: float = field(
+        default=0.01,
+        metadata=setting(
+            "standard deviation of a normal initialisation",
+            limits=(0.0, 10.0),
+            affects_speed=False,
+            applies=lambda recipe: recipe.initialisation != "torch",
+            control=SettingControl(
+                N_("σ of the initial weights"),
+                N_("The standard deviation of the normal distribution that weights are drawn from."),
+                NETWORK,
+                7,
+                numbers=(0.0, 1.0),
+                step=0.01,
+                digits=4,
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_settings(self)
         Normaliser(self.normaliser)  # refuses an unknown one
         self.model_config(2)
+        if self.initialisation == "identity" and self.cell != "rnn":
+            raise ConfigError(
+                "initialisation 'identity' is for cell 'rnn', whose W_hh is one square; received {cell!r}",
+                cell=self.cell,
+            )
+        if self.partition == "random" and (self.truncation == "random" or self.fresh_rows):
+            raise ConfigError(
+                "with partition 'random' every piece has {steps} characters and a zero state; set truncation "
+                "to 'regular' and fresh_rows to 0",
+                steps=self.steps,
+            )
         if self.dropout_weight and not CELLS[self.cell].mixes:
             raise ConfigError(
                 "dropout_weight drops entries of W_hh, and cell {cell!r} has none; set it to 0",

@@ -8,7 +8,7 @@ Settings are fields of two dataclasses, `rnnviz.TrainConfig` and, for what isn't
         metadata=setting(
             "share of the steps that the learning rate rises in",
             limits=(0.0, 1.0),
-            control=SettingControl(N_("Warm-up"), N_("…"), TRAINING, place=7, numbers=(0.0, 0.5), step=0.01),
+            control=SettingControl(N_("Warm-up"), N_("…"), OPTIMISATION, 4, numbers=(0.0, 0.5), step=0.01),
         ),
     )
 
@@ -29,7 +29,8 @@ from typing import Any
 from rnnviz.i18n import N_
 
 NETWORK = N_("Network")
-TRAINING = N_("Training")
+OPTIMISATION = N_("Optimisation")
+BATCHES = N_("Batches")
 REGULARISATION = N_("Regularisation")
 LENGTH = N_("Length and seed")
 """The groups of controls on the Train page."""
@@ -43,7 +44,7 @@ class SettingControl:
     """A setting's control on the Train page.
 
     label, help  its words, in English; the page translates them
-    group        NETWORK, TRAINING, REGULARISATION or LENGTH
+    group        NETWORK, OPTIMISATION, BATCHES, REGULARISATION or LENGTH
     place        its place in the group, from 1; the groups and places also order the table of runs
     words        the words of its choices, by value
     numbers      the lowest and the highest number that the page offers; the setting's limits may be wider
@@ -75,6 +76,7 @@ class Setting:
     names         other names of the option, as "-o"; a long one replaces the field's
     metavar       the placeholder of the option's value
     parse         makes the option's word a value, for a type that can't
+    off           the number that stands for None in the control
     """
 
     help: str
@@ -87,6 +89,7 @@ class Setting:
     names: tuple[str, ...] = ()
     metavar: str | None = None
     parse: Callable[[str], Any] | None = None
+    off: float | None = None
 
     @property
     def is_share(self) -> bool:

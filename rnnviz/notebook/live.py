@@ -28,8 +28,8 @@ def live(
     temperature  the first temperature of the bars and Continue; at 1 they show the network's own
                  probabilities
 
-    The widget's `text` is the current text, and may be set; `trace` is its Trace. Needs anywidget and Plotly,
-    from the extra `notebook`. Raises ConfigError without anywidget, for a model without a hidden state, and
+    The widget's `text` is the current text, and may be set; `trace` is its Trace. Needs anywidget, from
+    the extra `notebook`. Raises ConfigError without anywidget, for a model without a hidden state, and
     for one whose step is a Python function.
     """
     if type(weights_of(model)) is not Weights:

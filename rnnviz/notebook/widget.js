@@ -32,21 +32,6 @@ const COLOURS = `
 /** @param {DataView} view */
 const bytes = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
-/** The address of Plotly, which the kernel sends once; "" if it has none. @param {Model} model @returns {Promise<string>} */
-function plotlyOf(model) {
-  return new Promise((resolve) => {
-    /** @param {{ kind: string }} message @param {DataView[]} buffers */
-    const onMessage = ({ kind }, buffers) => {
-      if (kind !== "plotly") return;
-      model.off("msg:custom", onMessage);
-      const script = new Blob([/** @type {BlobPart} */ (bytes(buffers[0]))], { type: "text/javascript" });
-      resolve(script.size ? URL.createObjectURL(script) : "");
-    };
-    model.on("msg:custom", onMessage);
-    model.send({ kind: "plotly" });
-  });
-}
-
 /** @param {string} styles @param {string} markup constant, and the only text that is parsed */
 export function widget(styles, markup) {
   /** @param {{ model: Model, el: HTMLElement }} place */
@@ -55,7 +40,7 @@ export function widget(styles, markup) {
     el.setAttribute("data-lm-suppress-shortcuts", "true");
     const host = el.appendChild(document.createElement("div"));
     const look = { styles: COLOURS + styles, markup, height: HEIGHT };
-    const view = mount(host, View, look, () => plotlyOf(model));
+    const view = mount(host, View, look);
     view.viewSocket.sendToPage = (ask) => model.send({ kind: "ask", ask });
     /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
     const onMessage = ({ kind, client }, buffers) => {

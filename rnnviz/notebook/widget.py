@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 import anywidget
 import traitlets
 
-from rnnviz.errors import ConfigError, install
+from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page.initial_data import fixed_part, opening_text
 from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
-from rnnviz.page.modules import PACKAGE, bundle, plotly_folder
+from rnnviz.page.modules import PACKAGE, bundle
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 
@@ -43,7 +43,6 @@ MAX_SESSIONS = 8
 
 _WORDS = {
     "waiting": "The kernel does not answer: it is busy, or stopped. What you type is kept and sent again.",
-    "plotly.missing": f"The axes need Plotly: {install('notebook')}",
     "limit": "The live view reads {n} characters, not what was beyond: rnnviz.perplexity reads longer texts.",
     "limit.link": "",
     "step.link": "",
@@ -98,9 +97,7 @@ class Live(anywidget.AnyWidget):
 
     def _on_message(self, _widget: object, message: Any, _buffers: object) -> None:
         kind = message.get("kind") if isinstance(message, dict) else None
-        if kind == "plotly":
-            self.send({"kind": "plotly"}, [_plotly()])
-        elif kind == "ask":
+        if kind == "ask":
             self._answer(LiveAsk.from_json(message.get("ask")))
 
     def _answer(self, ask: LiveAsk) -> None:
@@ -117,11 +114,3 @@ class Live(anywidget.AnyWidget):
         answer = session.answer(ask, **extra)
         self._text = session.text
         self.send({"kind": "answer", "client": ask.client}, [answer])
-
-
-def _plotly() -> bytes:
-    """Plotly's drawing library; b"" if it isn't installed."""
-    try:
-        return (plotly_folder() / "plotly.min.js").read_bytes()
-    except ConfigError:
-        return b""

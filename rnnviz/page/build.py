@@ -6,7 +6,6 @@
     NAME.HASH.data           its rows' orders, its units' reach, and the tables of an n-gram model beside it
     NAME.LANGUAGE.HASH.json  its words, examples, named units and axes: `initial_data.fixed_part`
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
-    plotly.HASH.js           read after the first picture
     offline.js               the service worker: the page opens again without the network
 
 Every file but two bears the digest of its content, so a browser that has it never asks again. `single_file`
@@ -36,7 +35,7 @@ from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
 from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, opening_text, shared_colours
 from rnnviz.page.live_session import LiveAsk, LiveSession
-from rnnviz.page.modules import PACKAGE, bundle, plotly_folder
+from rnnviz.page.modules import PACKAGE, bundle
 from rnnviz.page.payload import pack, unpack
 from rnnviz.sentences import LANGUAGES
 from rnnviz.text.characters import NORMALISERS
@@ -56,15 +55,15 @@ MAX_TABLE_BYTES = 2 << 20
 START_TEMPERATURE = 1.0
 
 # `default-src 'none'` covers connections: what is typed into a page can't leave it. Styles are inline, as
-# Plotly sets them on elements. WebAssembly needs a word of its own, which allows no other evaluation.
+# the view brings its own. WebAssembly needs a word of its own, which allows no other evaluation.
 _FOLDER_POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src data: blob:; font-src 'self'; base-uri 'none'; "
     "form-action 'none'"
 )
-# One file: the script runs by its hash, Plotly from a blob: address, and nothing is fetched from anywhere.
+# One file: the script runs by its hash, and nothing is fetched from anywhere.
 _FILE_POLICY = (
-    "default-src 'none'; script-src '{hash}' blob: 'wasm-unsafe-eval'; worker-src blob:; "
+    "default-src 'none'; script-src '{hash}' 'wasm-unsafe-eval'; worker-src blob:; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 _PAGE = """<!doctype html>
@@ -117,16 +116,14 @@ def network_header(
 ) -> dict[str, Any]:
     """A network's part of the page besides arrays, in the session's language (PageModel in types.d.ts).
 
-    ngram_model  the n-gram model beside it, if its tables fit: see `table_arrays`
+    ngram_model       the n-gram model beside it, if its tables fit: see `table_arrays`
     choosable_models  the networks of the page
     """
     fixed, digest = fixed_part(model, ngram_model, START_TEMPERATURE, choosable_models)
     fixed["suggests"] = False  # no server searches for a network that reads a text better
     fixed["words"] |= page_words()
     fixed["notes"] = {info.path.stem: shown_units.followed_targets(info.card) for info in choosable_models}
-    for name, colours in fixed["themes"].items():  # the colours are the script's, the same for all networks
-        # The figure's axis depends on the vocabulary's size, so it stays with the network.
-        fixed["themes"][name] = {"figure": colours["figure"]}
+    del fixed["themes"]  # the colours are the script's, the same for all networks
     return {
         "fixed": fixed,
         "digest": digest,
@@ -267,7 +264,7 @@ def folder_files(
     ).encode()
     # A first visit puts these into the cache, some 8 MB; other networks follow when they are chosen.
     opened = index["networks"][index["first"][language()]]
-    at_once = [style, script, index["plotly"], *index["openings"].values(), opened["weights"], opened["data"]]
+    at_once = [style, script, *index["openings"].values(), opened["weights"], opened["data"]]
     at_once += opened["fixed"].values()
     files.contents[OFFLINE] = _offline_script(at_once, sorted(files.contents)).encode()
     return files.contents
@@ -308,8 +305,7 @@ def add_contents(
             "data": files.add(info.path.stem, ".data", pack({}, network_arrays(model, ngram_model))),
             "fixed": fixed,
         }
-    plotly = files.add("plotly", ".js", (plotly_folder() / "plotly.min.js").read_bytes())
-    return {"first": first_models, "networks": networks, "openings": openings, "plotly": plotly}
+    return {"first": first_models, "networks": networks, "openings": openings}
 
 
 def _offline_script(at_once: Sequence[str], every: Sequence[str]) -> str:
@@ -341,8 +337,7 @@ def single_file(info: checkpoint.ModelInfo) -> str:
     )
 
 
-# Plotly's file takes a second, and is the same in every page.
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # the same network stands in several pages
 def _gzipped(content: bytes) -> bytes:
     return gzip.compress(content, 9, mtime=0)
 

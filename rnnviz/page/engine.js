@@ -8,13 +8,14 @@
 
 import { commonPrefix } from "../ui/browser/static/characters.js";
 import { hasCell, Layer } from "./cells.js";
-import { makeMatrices } from "./products.js";
+import { allocate, Matrix, paddedLength } from "./products.js";
 
-/** @import { Matrix } from "./products.js" */
+/** @import { Kernels } from "./products.js" */
 /** @import { Config, WhyBits, Tensors } from "./types" */
 
 const FIRST_ROWS = 256; // rows of the first allocation
 const WHY_CHARS = 64; // characters that "why" leaves out, as MAX_OMISSIONS in scoring/occlusion.py
+export const MAX_TEXTS = WHY_CHARS; // texts side by side
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
@@ -25,23 +26,27 @@ export class Network {
     this.L = config.layers;
     this.H = config.hidden_size;
     this.embedding = tensors["embedding.weight"];
-    const readout = tensors["readout.weight"] ?? this.embedding.subarray(0, this.V * this.H); // tied weights
     this.bias = tensors["readout.bias"];
-    this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
     this.hasCell = hasCell(config.cell);
-    const all = this.layers.flatMap(({ W, U, b }) =>
-      [W, ...(U ? [U] : [])].map((weights) => [weights, b.length]),
-    );
-    const list = /** @type {[Float32Array, number][]} */ ([...all, [readout, this.V]]);
-    const matrices = makeMatrices(
-      list.map(([W, rows]) => ({ W, rows })),
-      plain,
-    );
-    this.readout = /** @type {Matrix} */ (matrices.pop());
-    for (const layer of this.layers) {
-      layer.inputMatrix = matrices.shift();
-      if (layer.U) layer.stateMatrix = matrices.shift();
+    this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
+    const readout = tensors["readout.weight"] ?? this.embedding.subarray(0, this.V * this.H); // tied weights
+    this.readout = new Matrix(readout, this.V);
+    const matrices = [this.readout];
+    for (const [n, layer] of this.layers.entries()) {
+      const matrix = (/** @type {Float32Array} */ weights) => new Matrix(weights, layer.b.length);
+      layer.inputMatrix = n ? matrix(layer.W) : undefined;
+      layer.stateMatrix = layer.U && matrix(layer.U);
+      matrices.push(...[layer.inputMatrix, layer.stateMatrix].filter((made) => made !== undefined));
     }
+    const shares = [1, MAX_TEXTS].map((texts) => rowLengths(this, texts));
+    const { arrays, kernels } = allocate([...matrices.map(({ length }) => length), ...shares.flat()], plain);
+    for (const [i, matrix] of matrices.entries()) matrix.place(arrays[i], kernels);
+    const [single, several] = shares.map(({ length }, i) =>
+      arrays.slice(matrices.length + i * length).slice(0, length),
+    );
+    /** For a step of one text, which leaves nothing; and for texts side by side. */
+    this.single = new Rows(this, single, kernels);
+    this.several = new Rows(this, several, kernels);
     /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, cached at the symbol's first use */
     this.table = Array(this.V + 1);
   }
@@ -50,11 +55,15 @@ export class Network {
   driven(id) {
     const cached = this.table[id];
     if (cached) return cached;
-    const { W, b, inputMatrix } = this.layers[0];
-    const row = new Float32Array(b.length);
+    const { W, b } = this.layers[0];
     const X = this.config.embedding_size;
-    if (X) inputMatrix?.times(this.embedding.subarray(id * X, (id + 1) * X), b, row);
-    else for (let i = 0; i < row.length; i++) row[i] = W[i * (this.V + 1) + id] + b[i]; // a one-hot x selects a column of W
+    // A one-hot x selects a column of W.
+    const row = b.map((bias, i) => {
+      if (!X) return bias + W[i * (this.V + 1) + id];
+      let sum = bias;
+      for (let j = 0; j < X; j++) sum += W[i * X + j] * this.embedding[id * X + j];
+      return sum;
+    });
     this.table[id] = row;
     return row;
   }
@@ -66,54 +75,105 @@ export class Network {
    * @param {(n: number, parts: Record<string, Float32Array>) => void} [look] called with each layer's gates
    */
   step(id, before, after, cells, next, look) {
-    const { H } = this;
-    this.layers.forEach((layer, n) => {
-      const part = (/** @type {Float32Array | undefined} */ rows) => rows?.subarray(n * H, (n + 1) * H);
-      const driven = n ? layer.driven : this.driven(id);
-      if (n) layer.inputMatrix?.times(after.subarray((n - 1) * H, n * H), layer.b, driven);
-      layer.step(
-        driven,
-        before.subarray(n * H, (n + 1) * H),
-        after.subarray(n * H, (n + 1) * H),
-        part(cells),
-        part(next),
-      );
-      look?.(n, layer.parts);
-    });
+    this.single.load(0, before, cells);
+    this.single.step([id], look);
+    this.single.store(0, after, next);
+  }
+
+  /** log P of every symbol after states (L · H,), into `out` (V,); returns the entropy. @param {Float32Array} states @param {Float32Array} out */
+  predict(states, out) {
+    const { single } = this;
+    single.load(0, states);
+    single.predict(1);
+    const { logits, logSum, entropy } = single.summarise(0);
+    for (let i = 0; i < out.length; i++) out[i] = logits[i] - logSum;
+    return entropy;
+  }
+}
+
+/** The lengths of the arrays of Rows. @param {Network} network @param {number} texts at most */
+function rowLengths({ H, L, V, layers, readout, hasCell }, texts) {
+  const rows = texts + (texts % 2); // as products want them
+  const states = L * rows * H;
+  const gates = rows * paddedLength(layers[0].b.length);
+  return [states, hasCell ? states : 0, gates, gates, rows * readout.width, V];
+}
+
+/** Texts that a network reads side by side: a row of states for each, and the arrays of a step. */
+export class Rows {
+  /** @param {Network} network @param {Float32Array[]} arrays of `rowLengths` @param {Kernels} kernels */
+  constructor(network, [hidden, cells, gates, carried, logits, exps], kernels) {
+    const { L, layers } = network;
+    this.network = network;
+    const split = (/** @type {Float32Array} */ states) =>
+      layers.map((_, n) => states.subarray((n * states.length) / L, ((n + 1) * states.length) / L));
+    /** The states by layer, a row for each text. */
+    this.hidden = split(hidden);
+    this.cells = split(cells);
+    this.gates = gates;
+    this.carried = carried;
+    this.width = paddedLength(layers[0].b.length); // of a row of gates
+    this.logits = logits;
+    this.exps = exps;
+    this.kernels = kernels;
+  }
+
+  /** Put states (L · H,) into row i. @param {number} i @param {Float32Array} hidden @param {Float32Array} [cells] */
+  load(i, hidden, cells) {
+    const { H } = this.network;
+    this.hidden.forEach((rows, n) => rows.set(hidden.subarray(n * H, (n + 1) * H), i * H));
+    if (cells) this.cells.forEach((rows, n) => rows.set(cells.subarray(n * H, (n + 1) * H), i * H));
+  }
+
+  /** Copy the states of row i. @param {number} i @param {Float32Array} hidden @param {Float32Array} [cells] */
+  store(i, hidden, cells) {
+    const { H } = this.network;
+    this.hidden.forEach((rows, n) => hidden.set(rows.subarray(i * H, (i + 1) * H), n * H));
+    if (cells) this.cells.forEach((rows, n) => cells.set(rows.subarray(i * H, (i + 1) * H), n * H));
   }
 
   /**
-   * Read symbol `id` in the first n of several texts, in place: a row of states (L · H,) for each text.
-   * @param {number} id @param {number} n @param {Float32Array} hidden @param {Float32Array} [cells]
+   * Read a symbol in each of the first texts, in place.
+   * @param {number[]} ids @param {(n: number, parts: Record<string, Float32Array>) => void} [look] called with each layer's
+   * gates, of the first text
    */
-  stepSideBySide(id, n, hidden, cells) {
-    const { H, L } = this;
-    for (const [l, layer] of this.layers.entries()) {
-      const { b, c, carried, inputMatrix, stateMatrix } = layer;
-      const at = { n, stride: L * H, from: l * H };
-      const inputs = l ? inputMatrix?.timesEach(hidden, b, { ...at, from: at.from - H }) : null;
-      const recurrent = c && stateMatrix?.timesEach(hidden, c, at);
-      for (let i = 0; i < n; i++) {
-        const row = (/** @type {Float32Array} */ rows) => rows.subarray(i * b.length, (i + 1) * b.length);
-        const [h, next] = [hidden, cells ?? hidden].map((rows) =>
-          rows.subarray((i * L + l) * H).subarray(0, H),
-        );
-        if (recurrent) layer.carried = /** @type {Float32Array<ArrayBuffer>} */ (row(recurrent));
-        const input = inputs ? row(inputs) : this.driven(id);
-        layer.stepFunction(layer, { driven: input, before: h, after: h, cell: next, next });
-      }
-      layer.carried = carried;
-    }
+  step(ids, look) {
+    const { network, gates, carried, width, kernels } = this;
+    const { H } = network;
+    network.layers.forEach((layer, n) => {
+      const { b, c, inputMatrix, stateMatrix } = layer;
+      const [hidden, cell] = [this.hidden[n], this.cells[n]];
+      ids.forEach((id, i) => gates.set(n ? b : network.driven(id), i * width));
+      inputMatrix?.addProduct(this.hidden[n - 1], gates, ids.length);
+      if (c) for (let i = 0; i < ids.length; i++) carried.set(c, i * width);
+      stateMatrix?.addProduct(hidden, c ? carried : gates, ids.length);
+      layer.step(layer, { gates, carried, width, hidden, cell, kernels }, ids.length);
+      look?.(n, Object.fromEntries(layer.gates.map((name, k) => [name, gates.subarray(k * H, (k + 1) * H)])));
+    });
   }
 
-  /** log P of every symbol after states (L · H,), into `out` (V,). @param {Float32Array} states @param {Float32Array} out */
-  predict(states, out) {
-    this.readout.times(states.subarray((this.L - 1) * this.H), this.bias, out);
-    let [largest, sum] = [-Infinity, 0];
-    for (const logit of out) largest = Math.max(largest, logit);
-    for (const logit of out) sum += Math.exp(logit - largest);
-    const log = largest + Math.log(sum);
-    for (let i = 0; i < out.length; i++) out[i] -= log;
+  /** Compute the logits after the first n texts. @param {number} n */
+  predict(n) {
+    const { network, logits, hidden } = this;
+    for (let i = 0; i < n; i++) logits.set(network.bias, i * network.readout.width);
+    network.readout.addProduct(hidden[network.L - 1], logits, n);
+  }
+
+  /** The prediction after text i: log Σ e^O of its logits O (V,), and its entropy, in nats. @param {number} i */
+  summarise(i) {
+    const { exps, kernels } = this;
+    const { V, readout } = this.network;
+    const logits = this.logits.subarray(i * readout.width, i * readout.width + V);
+    let [largest, sum, weighted] = [-Infinity, 0, 0];
+    for (let j = 0; j < V; j++) if (logits[j] > largest) largest = logits[j];
+    for (let j = 0; j < V; j++) exps[j] = logits[j] - largest;
+    kernels.exp(exps, 0, V);
+    for (let j = 0; j < V; j++) {
+      sum += exps[j];
+      weighted += exps[j] * (logits[j] - largest);
+    }
+    const log = Math.log(sum);
+    return { logits, logSum: largest + log, entropy: Math.max(0, log - weighted / sum) };
   }
 }
 
@@ -157,11 +217,8 @@ export class Reading {
   /** Compute the prediction after t characters, into `prediction`, and its entropy. @param {number} t */
   look(t) {
     if (this.ahead === t) return;
-    this.network.predict(this.row(t), this.prediction);
+    this.entropy[t] = this.network.predict(this.row(t), this.prediction);
     this.ahead = t;
-    let entropy = 0;
-    for (const log of this.prediction) if (log > -Infinity) entropy -= Math.exp(log) * log;
-    this.entropy[t] = Math.max(0, entropy);
   }
 
   /** Make room for `length` characters. @param {number} length */
@@ -211,23 +268,20 @@ export class Reading {
    * @param {number} t @yields {number} a share of the text's length
    */
   *leaveOut(t) {
-    const { network, width, ids } = this;
+    const { network, ids } = this;
     const first = Math.max(0, t - WHY_CHARS);
     const n = t - first;
-    const [hidden, cells] = [this.hidden, this.cells].map((states) => {
-      const rows = new Float32Array(n * width);
-      rows.set(states?.subarray(first * width, t * width) ?? []);
-      return rows;
-    });
+    const texts = network.several;
+    for (let i = 0; i < n; i++) texts.load(i, this.row(first + i), this.cell(first + i));
     for (let s = 1; s < n; s++) {
-      network.stepSideBySide(ids[first + s], s, hidden, cells);
+      texts.step(Array(s).fill(ids[first + s]));
       yield (s / n) * ids.length;
     }
-    const logs = new Float32Array(network.V);
+    texts.predict(n);
     const whole = this.logs(t)[ids[t]];
     const bits = Float32Array.from({ length: n }, (_, i) => {
-      network.predict(hidden.subarray(i * width, (i + 1) * width), logs);
-      return (whole - logs[ids[t]]) / Math.LN2;
+      const { logits, logSum } = texts.summarise(i);
+      return (whole - logits[ids[t]] + logSum) / Math.LN2;
     });
     this.left = { at: t, bits };
   }

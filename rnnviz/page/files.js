@@ -23,14 +23,6 @@ export async function read(name) {
   return name.endsWith(".opening") ? unpacked(bytes) : bytes;
 }
 
-/** The address from which a script can be loaded. @param {string} name */
-export async function scriptAddress(name) {
-  const here = await block(name);
-  return here
-    ? URL.createObjectURL(new Blob([/** @type {BlobPart} */ (here)], { type: "text/javascript" }))
-    : name;
-}
-
 const utf8 = new TextDecoder();
 
 /** @param {Uint8Array} bytes */

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
-from rnnviz.figures.themes import COLOUR_LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, REASON_FULL, SURPRISAL_FULL, themes
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination, model_card
 from rnnviz.networks.cells import CELLS
@@ -78,11 +78,6 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
-    colours = shared_colours()
-    for name, theme in THEMES.items():
-        colours[name]["figure"] = live.skeleton(
-            theme, vocabulary_size=vocabulary.size, columns=live.WINDOW_COLUMNS
-        )
     fixed = {
         "words": live_words(),
         "examples": examples_for(model.card, model.name, choosable_models),
@@ -105,7 +100,7 @@ def fixed_part(
         "ngram": _("{order}-gram").format(order=ngram_model.order) if ngram_model else None,
         "order": ngram_model.order if ngram_model else 0,
         "memoryless": memoryless.name if memoryless else None,
-        "themes": colours,
+        "themes": shared_colours(),
         "surprisalFull": SURPRISAL_FULL,
         "reasonFull": REASON_FULL,
         "limit": MAX_TEXT_CHARS,
@@ -346,10 +341,6 @@ def live_words() -> dict[str, str]:
         "foreign.none": _("No other network here reads it better."),
         "foreign.turn": _("Use {name}?"),
         "limit.link": _("A whole file belongs on the Perplexity page."),
-        "plotly.missing": _(
-            "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "
-            "which serves it."
-        ),
         "waiting": _("The server does not answer; what you type is kept and sent again."),
     }
 

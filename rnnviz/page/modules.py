@@ -1,11 +1,8 @@
-"""Browser modules as one script, for a notebook's cell and for the page without a server; Plotly's file."""
+"""Browser modules as one script, for a notebook's cell and for the page without a server."""
 
 import posixpath
 import re
-from importlib.util import find_spec
 from pathlib import Path
-
-from rnnviz.errors import ConfigError
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -56,11 +53,3 @@ def bundle(entry: str) -> str:
 
     last = add_module(entry)
     return "\n".join(["(() => {", *functions, f"return {last};", "})()"])
-
-
-def plotly_folder() -> Path:
-    """The folder of plotly.min.js, in Plotly's package. Raises ConfigError if that isn't installed."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
-        raise ConfigError("a page needs Plotly's drawing library: pip install plotly")
-    return Path(spec.origin).parent / "package_data"

@@ -8,7 +8,6 @@ import { alike, reach, steady } from "./row_orders.js";
 
 const REFERENCE_CHARS = 400; // of the text that the network writes, on which its units are ordered
 const UNICODE_SCALAR_VALUES = 0x110000 - 0x800;
-const LEAST_TOP = 10_000; // of the axis of perplexities, as in rnnviz/figures/live.py
 const SEED = 1;
 
 /** Uniform random numbers, always the same ones. @param {number} seed */
@@ -81,7 +80,6 @@ export function describe(name, { config, symbols, normaliser, card }, tensors, o
     ngram: null,
     order: 0,
     memoryless: null,
-    themes: { light: rescaled(other.fixed.themes.light, V), dark: rescaled(other.fixed.themes.dark, V) },
   };
   const digest = `${name} ${H} ${V} ${other.digest}`;
   const opening =
@@ -98,17 +96,4 @@ export function describe(name, { config, symbols, normaliser, card }, tensors, o
     },
     arrays,
   };
-}
-
-/** A theme whose figure has the axis of perplexities for V symbols, as `skeleton` in figures/live.py. @param {any} theme @param {number} V */
-function rescaled(theme, V) {
-  const { data, layout } = theme.figure;
-  const top = Math.log10(Math.max(LEAST_TOP, 10 * V));
-  const tickvals = Array.from({ length: Math.ceil(top) }, (_, k) => 10 ** k);
-  const ticktext = tickvals.map((value) => value.toLocaleString("en"));
-  const yaxis2 = { ...layout.yaxis2, range: [0, top], tickvals, ticktext };
-  const lines = data.map((/** @type {any} */ line) =>
-    line.name === "uniform" ? { ...line, y: [V, V] } : line,
-  );
-  return { ...theme, figure: { data: lines, layout: { ...layout, yaxis2 } } };
 }

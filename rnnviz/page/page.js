@@ -14,7 +14,7 @@ import { unpack } from "../ui/browser/static/payload.js";
 import { again, mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
 import { arrive, isBookmark } from "./arrival.js";
-import { json, read, scriptAddress } from "./files.js";
+import { json, read } from "./files.js";
 import { answers } from "./model.js";
 import { describe } from "./own_network.js";
 import { Reader } from "./reader.js";
@@ -92,7 +92,7 @@ class Page {
     );
     main?.replaceChildren();
     const host = /** @type {HTMLElement} */ (main);
-    this.view = mount(host, PageView, look, () => scriptAddress(index.plotly));
+    this.view = mount(host, PageView, look);
     this.view.viewSocket.sendToPage = (ask) =>
       void this.answer(/** @type {Ask} */ (ask)).catch((error) => this.fail(error));
     address?.join("page", () => ({
@@ -222,9 +222,7 @@ class Page {
 
   /** A fixed part with the colours that the script has. @param {Fixed} fixed @returns {Fixed} */
   coloured(fixed) {
-    const { light, dark } = this.look.colours;
-    const { themes } = fixed;
-    return { ...fixed, themes: { light: { ...light, ...themes.light }, dark: { ...dark, ...themes.dark } } };
+    return { ...fixed, themes: this.look.colours };
   }
 
   /** @param {Ask} ask */

@@ -8,7 +8,6 @@ export interface Index {
   first: Record<string, string>; // the network with which a page begins, by language
   networks: Record<string, { weights: string; data: string; fixed: Record<string, string> }>;
   openings: Record<string, string>;
-  plotly: string;
   documentation?: string; // the address of a page that explains; "" for none
   offline?: string; // the service worker; a page of one file has none
 }

@@ -1,4 +1,5 @@
-"""What strangers send to the room: whether the app still answers, memory stays, and no vote is lost.
+"""What strangers, and a class that comes, send to the room: whether the app still answers, memory stays, and
+no vote is lost.
 
     python tests/benchmarks/attacks.py [--only votes bodies] [--seconds 15]
 
@@ -59,6 +60,10 @@ async def request(port: int, data: bytes, source: str = "127.0.0.1") -> bytes:
     return b""
 
 
+def get(path: str, *headers: str) -> bytes:
+    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: x", *headers, "", ""]).encode()
+
+
 def post(path: str, body: bytes, *, length: int | None = None, host: str = "x", origin: str = "") -> bytes:
     length = len(body) if length is None else length
     lines = [f"POST {path} HTTP/1.1", f"Host: {host}", f"Content-Length: {length}"]
@@ -102,8 +107,8 @@ async def header(port: int) -> None:
 
 
 async def silent(port: int) -> None:
-    """3,000 sockets on which nothing is sent."""
-    connections = [await opened(port, b"") for _ in range(3000)]
+    """7,000 sockets on which nothing is sent."""
+    connections = [await opened(port, b"") for _ in range(7000)]
     await asyncio.sleep(60)
     del connections
 
@@ -111,9 +116,10 @@ async def silent(port: int) -> None:
 async def unread(port: int) -> None:
     """10,000 requests for a network whose answers are not read."""
     connections: list[Connection | None] = []
+    network = (await page_files(port))[0]
 
     async def send(_: int) -> None:
-        connections.append(await opened(port, b"GET /timemachine-gru.html HTTP/1.1\r\nHost: x\r\n\r\n"))
+        connections.append(await opened(port, get(network)))
 
     await repeat(10_000, 100, send)
     await asyncio.sleep(60)
@@ -132,7 +138,7 @@ async def paths(port: int) -> None:
     tried = (*outside, "x%00.html", "%c0%ae/x.html", "a" * 9000)
 
     async def send(n: int) -> None:
-        answer = await request(port, f"GET /{tried[n % len(tried)]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        answer = await request(port, get(f"/page/{tried[n % len(tried)]}"))
         assert not answer or b" 404 " in answer or b" 400 " in answer or b" 429 " in answer, answer[:80]
 
     await repeat(5000, 50, send)
@@ -176,14 +182,51 @@ async def bodies(port: int) -> None:
 
 async def pipelined(port: int) -> None:
     """A thousand requests at a time on one connection."""
+    network = (await page_files(port))[0]
 
     async def send(_: int) -> None:
-        await request(port, b"GET /timemachine-gru.html HTTP/1.1\r\nHost: x\r\n\r\n" * 1000)
+        await request(port, get(network) * 1000)
 
     await repeat(1000, 20, send)
 
 
-ATTACKS = (header, silent, unread, half, paths, forged, votes, bodies, pipelined)
+async def page_files(port: int) -> list[str]:
+    """The paths of the files that a phone's page fetches, a network's first."""
+    page = (await fetched(port, "/page/")).decode()
+    index = json.loads(page.split('id="index">')[1].split("</script>")[0])
+    network = index["networks"][index["first"]["en"]]
+    style, script = re.findall(r'(?:href|src)="(page[.][^"]+)"', page)
+    fonts = re.findall(r'url[(]"([^"]+)"', (await fetched(port, f"/page/{style}")).decode())
+    names = (network["weights"], network["data"], network["fixed"]["en"], index["plotly"], script, style)
+    return [f"/page/{name}" for name in (*names, *fonts)]
+
+
+async def fetched(port: int, path: str, source: str = "127.0.0.1", encoding: str = "identity") -> bytes:
+    """A file, as it is sent in this encoding."""
+    connection = await opened(port, get(path, f"Accept-Encoding: {encoding}", "Connection: close"), source)
+    assert connection is not None, "a phone was refused"
+    answer = await connection[0].read()
+    connection[1].close()
+    assert b" 200 " in answer[:20], (path, answer[:80])
+    return answer.partition(b"\r\n\r\n")[2]
+
+
+async def coming(port: int) -> None:
+    """500 phones that come within five seconds and fetch the page."""
+    files = ["/", "/page/", *await page_files(port)]
+    begun, sizes = time.perf_counter(), []
+
+    async def come(n: int) -> None:
+        await asyncio.sleep(n / 100)
+        phone = f"127.0.1.{n % 250 + 1}"
+        sizes.append(sum([len(await fetched(port, path, phone, "gzip")) for path in files]))
+
+    await asyncio.gather(*(come(n) for n in range(500)))
+    figure("what a phone fetches", sizes[0] / 1e6, "MB", most=5)
+    figure("500 phones have the page after", time.perf_counter() - begun, "s")
+
+
+ATTACKS = (header, silent, unread, half, paths, forged, votes, bodies, pipelined, coming)
 
 
 def serve(port: int) -> None:
@@ -209,6 +252,10 @@ def hosting() -> Iterator[tuple[psutil.Process, str, int]]:
             lines = iter(host.stdout or ())
             app = next(match[0] for line in lines if (match := re.findall(r"http://localhost:\d+", line)))
             next(line for line in lines if "The class opens" in line)
+            while b" 200 " not in asyncio.run(
+                request(room, get("/page/"))
+            ):  # built after the address is there
+                time.sleep(1)
             yield psutil.Process(host.pid), app, room
         finally:
             host.terminate()

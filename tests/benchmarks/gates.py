@@ -13,17 +13,15 @@ scoring    `rnnviz.perplexity` of 100,000 characters
 training   `rnnviz.train`, batch 32 × 64 with dropout, from one report to the next
 """
 
-import math
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from statistics import mean, median, stdev
+from statistics import median
 
 from keystroke import LETTERS, App, text
 from playwright.sync_api import Page
-from scipy.stats import t as student
-from sitting import browser, options_of
+from sitting import browser, options_of, ratio
 
 from tests.support.serving import serve
 
@@ -123,12 +121,10 @@ def compared(title: str, older: Callable[[], float], newer: Callable[[], float],
         turns = (newer, older) if n % 2 else (older, newer)
         first, second = turns[0](), turns[1]()
         times.append((second, first) if n % 2 else (first, second))
-    logs = [math.log(new / old) for old, new in times]
-    wide = float(student.ppf(0.975, pairs - 1)) * stdev(logs) / math.sqrt(pairs)
-    ratio, low, high = (math.exp(mean(logs) + side * wide) for side in (0, -1, 1))
+    middle, low, high = ratio(times)
     old, new = (median(column) for column in zip(*times, strict=True))
     verdict = f"above {LIMIT}: missed" if low > LIMIT else "holds"
-    interval = f"{ratio:.3f} × [{low:.3f}, {high:.3f}]"
+    interval = f"{middle:.3f} × [{low:.3f}, {high:.3f}]"
     print(f"= {title}\t{interval}\t{old * 1000:.4g} → {new * 1000:.4g} ms\t{verdict}", flush=True)
 
 

@@ -158,7 +158,7 @@ def page(options: argparse.Namespace) -> None:
         command = [sys.executable, "-m", "rnnviz", "page", "--model", options.model, "--output", str(file)]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         opened.goto(file.as_uri())
-        opened.wait_for_selector(".rv-plot svg", state="attached")  # the drawing library has been read, too
+        opened.wait_for_selector("[data-painted]", state="attached")
         session = opened.context.new_cdp_session(opened)
         for slower in (1, 6):
             session.send("Emulation.setCPUThrottlingRate", {"rate": slower})

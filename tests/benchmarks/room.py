@@ -5,8 +5,8 @@
 A lecturer in a real browser walks through scenes 6 to 8, in turns without a room and with one in which every
 phone listens to the stream and answers each question within a few seconds of hearing it. Then three questions
 stay open until every answer has come, or a minute is over. The phones are another process, on the processors
-that the first is not given. Times are taken inside the page, from the key to the painted answer; the ratio is
-that of the medians, with the interval of a paired bootstrap over steps and rounds.
+that the first is not given. Times are taken inside the page, from the key to the painted answer; the ratio
+is of the pairs of a step and a round.
 """
 
 import asyncio
@@ -22,10 +22,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
 import psutil
 from playwright.sync_api import Page, expect
-from sitting import browser, figure, options_of, settled
+from sitting import browser, figure, options_of, ratio, settled
 
 from rnnviz.lecture.scenes import scenes
 from tests.support.lecturing import Lectern
@@ -167,22 +166,6 @@ def missing(lectern: Lectern, phones: int) -> int:
     return missing_votes
 
 
-def ratio(without: list[dict[str, float]], with_room: list[dict[str, float]]) -> tuple[float, float, float]:
-    """The medians' ratio, and its 95 % interval: whole rounds and steps are drawn anew, in pairs."""
-    steps = list(without[0])
-    pairs = np.array([[[a[s], b[s]] for s in steps] for a, b in zip(without, with_room, strict=True)])
-    rng = np.random.default_rng(0)
-    ratios = []
-    for _ in range(2000):
-        rounds = rng.integers(len(pairs), size=len(pairs))
-        places = rng.integers(len(steps), size=len(steps))
-        sample = pairs[rounds][:, places].reshape(-1, 2)
-        ratios.append(np.median(sample[:, 1]) / np.median(sample[:, 0]))
-    flat = pairs.reshape(-1, 2)
-    low, high = np.quantile(ratios, [0.025, 0.975])
-    return float(np.median(flat[:, 1]) / np.median(flat[:, 0])), float(low), float(high)
-
-
 def main() -> None:
     """Print the two walks and their ratio."""
     parser = options_of(__doc__)
@@ -218,8 +201,9 @@ def main() -> None:
     figure(f"answers of {options.phones} phones to three questions that were not counted", lost, most=0)
     title = f"memory of the app with {options.phones} phones beyond without"
     figure(title, highest_mb - before, "MB", most=60)
-    middle, low, high = ratio(without, with_room)
-    print(f"ratio of the medians {middle:.2f} [{low:.2f}, {high:.2f}]")
+    rounds = zip(without, with_room, strict=True)
+    middle, low, high = ratio([(before[step], after[step]) for before, after in rounds for step in before])
+    print(f"ratio {middle:.2f} [{low:.2f}, {high:.2f}]")
     title = f"a step of the lecture while {options.phones} phones listen and answer ÷ without"
     figure(title, middle, "×", most=1.5)
 

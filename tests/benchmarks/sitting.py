@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,6 +40,16 @@ def settled(server: psutil.Process) -> float:
         time.sleep(10)
         before, now = now, server.memory_info().rss / 1e6
     return now
+
+
+def ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    """The second times ÷ the first, and the 95 % interval: of the mean of the logarithms, by Student's t."""
+    from scipy.stats import t
+
+    logs = [math.log(second / first) for first, second in pairs]
+    half_width = float(t.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
+    middle, low, high = (math.exp(mean(logs) + side * half_width) for side in (0, -1, 1))
+    return middle, low, high
 
 
 def written(number: float) -> str:

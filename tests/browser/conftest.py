@@ -13,6 +13,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Error,
     Page,
+    Playwright,
     Request,
     TimeoutError,
     ViewportSize,
@@ -38,18 +39,24 @@ REPLACED = "Unexpected response code: 403"  # to a view that connects when a rer
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A headless Chromium; without one these tests are skipped, or fail if RNNVIZ_REQUIRE_BROWSER is 1."""
-    with sync_playwright() as playwright:
-        path = browser_path(playwright)
-        try:
-            if path is None:
-                raise FileNotFoundError("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
-            started = launch(playwright, path, UNHURRIED)
-        except (Error, OSError) as error:
-            missing("BROWSER", error)
+def playwright() -> Iterator[Playwright]:
+    """What drives the browsers; a process has it once."""
+    with sync_playwright() as started:
         yield started
-        started.close()
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """A headless Chromium; without one these tests are skipped, or fail if RNNVIZ_REQUIRE_BROWSER is 1."""
+    path = browser_path(playwright)
+    try:
+        if path is None:
+            raise FileNotFoundError("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+        started = launch(playwright, path, UNHURRIED)
+    except (Error, OSError) as error:
+        missing("BROWSER", error)
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="session")
@@ -73,9 +80,8 @@ def app_url(folder: Path, models_folder: Path) -> Iterator[str]:
         yield url
 
 
-# All that is to be seen and set in the live view, but for the axes, what is painted and what is
-# said aloud.
-LOOK = """(root) => [...root.querySelectorAll("*:not(.rv-said, .rv-plot, .rv-plot *)")]
+# All that is to be seen and set in the live view, but for what is painted and what is said aloud.
+LOOK = """(root) => [...root.querySelectorAll("*:not(.rv-said)")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }))
     .map((one) => {
         const words = [...one.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data);

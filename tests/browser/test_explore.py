@@ -119,12 +119,6 @@ def test_text_survives_model_page_and_language_changes(live: Live) -> None:
     expect(text).to_have_value("pale face")
 
 
-def test_missing_plotly_shows_remedy(page: Page, app_url: str) -> None:
-    page.route("**/plotly/plotly.min.js", lambda route: route.abort())
-    Live(page, app_url)  # what doesn't need it works
-    expect(page.locator(".rv-limit")).to_contain_text("streamlit run app.py")
-
-
 def test_addresses_in_names_are_no_links(app_url: str, folder: Path, page: Page) -> None:
     addresses = "https://example.org/x www.example.org a@example.org"
     path = folder / "models" / "addressed.safetensors"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Locator, Route, expect
+from playwright.sync_api import Locator, expect
 
 from rnnviz import i18n
 from rnnviz.lecture import symbols
@@ -311,18 +311,13 @@ def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
     desk.close()
 
 
-def test_plot_is_sketched_until_plotly_loads(browser: Browser, app_url: str) -> None:
-    page, routes = browser.new_page(), list[Route]()
-    page.route("**/plotly.min.js*", lambda route: routes.append(route))
-    page.goto(f"{app_url}/learn")
-    sketch = page.locator(".kit-sketch")
-    expect(sketch.locator("polyline")).to_have_count(3)
-    expect(sketch.get_by_text("RNN", exact=True)).to_be_visible()
-    for route in routes:
-        route.continue_()
-    expect(page.locator(".kit-plot .main-svg").first).to_be_visible()
-    expect(sketch).to_have_count(0)
-    page.close()
+def test_plot_has_its_lines_names_and_numbers(lectern: Lectern) -> None:
+    lectern.open(step="book")
+    plot = lectern.root.locator(".kit-plot svg").first
+    expect(plot.get_by_text("RNN", exact=True)).to_be_visible()
+    expect(plot.get_by_text("10⁴", exact=True)).to_be_visible()
+    widths = plot.locator("path").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().width)")
+    assert max(widths) > 100
 
 
 def test_summary_point_leads_to_its_step(lectern: Lectern) -> None:

@@ -1,9 +1,6 @@
 """The page as a folder on a web server: what only a browser shows."""
 
-import functools
-import http.server
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,15 +12,7 @@ from rnnviz.page import build, folder
 from tests.browser.conftest import Live
 from tests.support.browser import SETTLED, inaccessible
 from tests.support.driving import until
-
-OPENING_NETWORK = "tiny-gru"
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files, and writes no log."""
-
-    def log_message(self, *_arguments: object) -> None:
-        """Nothing: a test's output is for failures."""
+from tests.support.serving import serve_files
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +27,8 @@ def site(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def port(site: Path) -> Iterator[int]:
     """The port of a server of that root."""
-    server = http.server.ThreadingHTTPServer(("0.0.0.0", 0), functools.partial(QuietHandler, directory=site))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server.server_port
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serve_files(site) as served:
+        yield served
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def pointed_at_is_taken(live: Live) -> None:
 
 
 def test_heat_map_opens_on_steadiest_units(live: Live) -> None:
-    numbers = live.page.locator(".rv-scale span")
+    numbers = live.page.locator(".rv-scale span:not(.rv-power)")
     expect(numbers).to_have_count(STEADY_UNITS)
     units = numbers.all_inner_texts()
     assert len(set(units)) == STEADY_UNITS
@@ -85,7 +85,7 @@ def test_heat_map_opens_on_steadiest_units(live: Live) -> None:
 def test_any_unit_colours_text_without_named_unit(live: Live) -> None:
     page, legend = live.page, live.page.locator(".rv-key-tint")
     expect(page.locator(".rv-caption")).to_contain_text("No unit could be named from text it never read")
-    first = page.locator(".rv-scale span").first.inner_text()
+    first = page.locator(".rv-scale span:not(.rv-power)").first.inner_text()
     for colour, label, ends in (
         ("Surprise", "Surprise", "0≥ 10 bits"),
         ("Any unit", f"unit {first}", "lowhigh"),  # of a unit's values
@@ -113,7 +113,7 @@ def test_view_fills_wide_screen(live: Live) -> None:
 def test_named_unit_colours_text_and_links_to_inside(page: Page, app_url: str) -> None:
     live = Live(page, app_url, "python-gru")
     expect(live.colour).to_have_text("Open brackets")
-    expect(page.locator(".rv-scale span").first).to_have_text("Open brackets")
+    expect(page.locator(".rv-scale span:not(.rv-power)").first).to_have_text("Open brackets")
     expect(page.get_by_text("Type ( and watch")).to_be_visible()
     live.write("def look(at, the):\n    return at(the")
     heat = box_of(page.locator(".rv-heat"))

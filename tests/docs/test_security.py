@@ -25,14 +25,14 @@ PROMISES: dict[str, list[str]] = {
     "this machine alone. It listens on localhost": [f"{GUARD}::test_app_listens_on_localhost_alone"],
     "refuses requests that name another host": [f"{GUARD}::test_foreign_host_is_403"],
     "or come from another site's page": [f"{GUARD}::test_foreign_origin_is_403_without_lookup"],
-    "networks' pages, the open question and votes, nothing else": [f"{DOOR}::test_unknown_path_is_404"],
+    "the networks' page, the open question and votes, nothing else": [f"{DOOR}::test_unknown_path_is_404"],
     "no cookie": [f"{DOOR}::test_class_page_is_one_file_that_fetches_from_room_alone"],
     "ends within 16 kB and 10 seconds, a body within 4 kB and 10 seconds, or its connection is cut": [
         f"{THIS_FILE}::test_numbers_are_the_codes",
         f"{DOOR}::test_unfinished_header_ends_connection",
         f"{DOOR}::test_endless_or_missing_body_is_refused",
     ],
-    "reads nothing for 30 seconds. It holds 3,200 connections, 1,500 of them from one address": [
+    "reads nothing for 30 seconds. It holds 6,200 connections, 3,100 of them from one address": [
         f"{THIS_FILE}::test_numbers_are_the_codes",
         f"{DOOR}::test_connections_beyond_bound_are_cut",
     ],
@@ -114,7 +114,7 @@ def test_numbers_are_the_codes() -> None:
     assert config["server"]["maxUploadSize"] == 200
     assert (listener.PhoneConnection.max_header_bytes, http_protocol.HEADER_TIMEOUT_S) == (2**14, 10.0)
     assert (phones.MAX_BODY_BYTES, phones.BODY_TIMEOUT_S, listener.STALLED_TIMEOUT_S) == (4_096, 10.0, 30.0)
-    assert (listener.MAX_CONNECTIONS, listener.MAX_CONNECTIONS_PER_ADDRESS) == (3_200, 1_500)
+    assert (listener.MAX_CONNECTIONS, listener.MAX_CONNECTIONS_PER_ADDRESS) == (6_200, 3_100)
 
 
 RUNS = {"eval", "exec", "compile", "__import__"}

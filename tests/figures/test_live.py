@@ -1,26 +1,16 @@
 """The live picture: the numbers in it are the trace's, the scales don't move."""
 
-import plotly.graph_objects as go
 import pytest
 
 import rnnviz
 from rnnviz.figures import live
-from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH, Theme
+from rnnviz.figures.themes import CELL, GATE, RELU, TANH
 from rnnviz.networks.cells import CELLS
 from rnnviz.text.characters import visible
 from tests.support.closeness import assert_states
 from tests.support.models import tiny
 
 TEXT = "He was <b>here</b>\tand there.\n"
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_view_begins_with_a_valid_figure_and_a_uniform_guess(theme: Theme) -> None:
-    figure = live.skeleton(theme, vocabulary_size=30, columns=5)
-    go.Figure(figure)
-    lines = {line["name"]: line["y"] for line in figure["data"]}
-    assert lines == {"uniform": [30, 30], "surprisal": [], "ngram": [], "memoryless": [], "model": []}
-    assert figure["layout"]["yaxis2"]["range"] == [0, 4]
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnviz.figures import live, themes
+from rnnviz.figures import themes
 from rnnviz.figures.themes import CELL, COLOUR_LEVELS, GATE, TANH, THEMES, Theme, contrast, palette, ramp
 
 in_both_themes = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
@@ -41,11 +41,7 @@ def test_every_text_is_readable(theme: Theme) -> None:
 def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
     scales = (theme.surprisal, theme.reason, theme.versus, theme.diverging, theme.sequential, theme.bands)
     ends = {anchors[end] for anchors in scales for end in (0, -1)} - {theme.background}
-    figure = live.skeleton(theme, vocabulary_size=89, columns=24)
-    filled = {trace["fillcolor"] for trace in figure["data"] if "fillcolor" in trace}
-    lines = {theme.memoryless, *theme.runs}
-    assert filled
-    for colour in (theme.bar, *ends, *filled, *lines):
+    for colour in (theme.bar, *ends, theme.memoryless, *theme.runs):
         assert contrast(colour, theme.background) >= 3, colour
 
 

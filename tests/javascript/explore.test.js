@@ -7,6 +7,7 @@ import { makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
 import * as controls from "../../rnnviz/ui/pages/explore/static/controls.js";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
+import { axisDecades } from "../../rnnviz/ui/pages/explore/static/lines.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
 import { countSpared, REWRITINGS } from "../../rnnviz/ui/pages/explore/static/suggestions.js";
 import { TextBackground } from "../../rnnviz/ui/pages/explore/static/text_background.js";
@@ -377,4 +378,10 @@ test("a gradient has every 32nd colour, and the last one once", () => {
 test("a window's place counts from 1 and ends with the text", () => {
   assert.deepEqual(numbers.window(0, 24, 1000), { from: "1", to: "24", n: "1,000" });
   assert.deepEqual(numbers.window(990, 1014, 1000), { from: "991", to: "1,000", n: "1,000" });
+});
+
+test("the axis of perplexities ends above a uniform guess, at ten thousand at least", () => {
+  const store = (/** @type {number} */ V) => /** @type {Store} */ ({ fixed: { symbols: Array(V - 1) } });
+  assert.equal(axisDecades(store(89)), 4);
+  assert.equal(axisDecades(store(10_000)), 5);
 });

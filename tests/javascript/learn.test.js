@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
 import * as board from "../../rnnviz/ui/pages/learn/static/board.js";
+import * as plot from "../../rnnviz/ui/pages/learn/static/plot.js";
 import * as primitives from "../../rnnviz/ui/pages/learn/static/primitives.js";
-import { pieces } from "../../rnnviz/ui/pages/learn/static/sketch.js";
 
 // Whether motion is reduced is asked once, when the view's modules are read.
 Object.assign(globalThis, { window: { matchMedia: () => ({ matches: true }) } });
@@ -163,35 +164,47 @@ test("a look is a class name for each of its words", () => {
 });
 
 test("names are as long as their letters are wide", () => {
+  near([plot.widest([]), plot.widest(["ab", "abc", ""]), plot.widest(["abc", "水火"])], [0, 3, 3.6]);
+});
+
+/** @param {number[] | undefined} ends @param {(number | null)[]} values */
+const axis = (ends, values, log = false, room = 0.04) => new plot.Axis(ends, values, log, room);
+
+test("an axis has room at both ends, also that of a single value, unless its ends are given", () => {
+  const ends = (/** @type {plot.Axis} */ { low, high }) => [low, high];
+  near(ends(axis(undefined, [3, 1, null, 2])), [0.92, 3.08]);
+  near(ends(axis(undefined, [5, 5])), [4.96, 5.04]);
+  near(ends(axis([0, 2], [3, 1])), [0, 2]);
+  near(ends(axis(undefined, [0, 1, null, 10, 100], true)), [-0.08, 2.08]); // positive values only
+  near(ends(axis(undefined, [1, 3], false, 0)), [1, 3]);
+});
+
+test("an axis has few round values, a logarithmic one few powers of ten", () => {
+  const numbers = new Numbers("en");
+  const labels = (/** @type {plot.Axis} */ of) => of.ticks(undefined, 6, numbers).map(([, label]) => label);
+  assert.deepEqual(labels(axis([0, 83], [])), ["0", "20", "40", "60", "80"]);
+  assert.deepEqual(labels(axis([-0.1, 2.3], [])), ["0", "0.5", "1", "1.5", "2"]);
+  assert.deepEqual(labels(axis([0, 100000], [])), ["0", "20,000", "40,000", "60,000", "80,000", "100,000"]);
+  assert.deepEqual(labels(axis([1, 1000], [], true)), ["1", "10", "100", "1,000"]);
+  assert.deepEqual(labels(axis([1e-6, 1e7], [], true)), ["10⁻⁶", "10⁻³", "1", "1,000", "10⁶"]);
   near(
-    [primitives.widest([]), primitives.widest(["ab", "abc", ""]), primitives.widest(["abc", "水火"])],
-    [0, 3, 3.6],
+    axis([1, 100], [], true)
+      .ticks({ 10: "ten", 100: "hundred" }, 6, numbers)
+      .map(([share]) => share),
+    [0.5, 1],
   );
 });
 
-test("an axis's names are no markup, but their lines break", () => {
-  assert.deepEqual(primitives.namedTicks({ 1: "<a> & <b> & c", 20: "two\nlines & more\n" }), {
-    tickmode: "array",
-    tickvals: [1, 20],
-    ticktext: ["&lt;a> &amp; &lt;b> &amp; c", "two<br>lines &amp; more<br>"],
-  });
-});
-
-test("a range has room at both ends, also that of a single value", () => {
-  near(primitives.padRange([3, 1, 2]), [0.92, 3.08]);
-  near(primitives.padRange([5, 5]), [4.96, 5.04]);
-});
-
 test("places that are too close are pushed apart, in their order and between the ends", () => {
-  near(primitives.spreadApart([5, 5], 0.5, 0, 10), [4.75, 5.25]);
-  near(primitives.spreadApart([8, 2, 5], 3, 0, 10), [8, 2, 5]);
+  near(plot.spreadApart([5, 5], 0.5, 0, 10), [4.75, 5.25]);
+  near(plot.spreadApart([8, 2, 5], 3, 0, 10), [8, 2, 5]);
   const crowds = [
     [0, 0.1, 0.05],
     [10, 9.9, 10, 9.8],
     [0, 5, 5.1, 10, 4.9],
   ];
   for (const crowd of crowds) {
-    const spread = primitives.spreadApart(crowd, 1, 0, 10);
+    const spread = plot.spreadApart(crowd, 1, 0, 10);
     const order = crowd.map((_, i) => i).sort((i, j) => crowd[i] - crowd[j]);
     for (const i of order) assert.ok(spread[i] >= 0 && spread[i] <= 10);
     order.slice(1).forEach((i, n) => {
@@ -200,77 +213,7 @@ test("places that are too close are pushed apart, in their order and between the
   }
 });
 
-/** A plot's figure at a font of 10 pixels, in a box with 200 for its lines. @param {object} node */
-function plotted(node) {
-  const theme = { grid: "#1", muted: "#2", axis: "#3", pinned: "#4", model: "#5" };
-  const look = /** @type {any} */ ({ theme, fonts: { text: "serif" } });
-  const plot = /** @type {any} */ ({ x: "t", y: "p", ...node });
-  return primitives.figure(look, plot, 10, { width: 400, height: 242 });
-}
-
-test("a sketch's line ends where its values are, and has a piece for each part without a gap", () => {
-  const box = { x: 10, y: 20, width: 100, height: 50 };
-  const line = /** @type {any} */ ({ x: [0, 1, 2, 3], y: [0, 5, null, 10] });
-  const plain = { x: false, y: false };
-  assert.deepEqual(pieces(line, [0, 4], [0, 10], box, plain), ["10.0,70.0 35.0,45.0", "85.0,20.0"]);
-  const steep = /** @type {any} */ ({ x: [1, 10], y: [1, 100] });
-  assert.deepEqual(pieces(steep, [0, 1], [0, 2], box, { x: true, y: true }), ["10.0,70.0 110.0,20.0"]);
-  assert.deepEqual(pieces(steep, [0, 1], [0, 2], box, { x: true, y: false }), ["10.0,45.0 110.0,-2430.0"]);
-});
-
-test("a plot's lines have their colours, their ends and their names", () => {
-  const lines = [
-    { name: "up", ys: [0, 1, 2], colour: "model", width: 2 },
-    { name: "gone", ys: [2, 1.99, null], xs: [3, 4, 5], colour: "unheard of", dots: true },
-    { name: "", ys: [1, 1, 1], colour: "grid" },
-  ];
-  const { data, layout } = plotted({ lines, mark: 1, xs: [0, 5] });
-  assert.deepEqual(
-    data.map(({ x, mode, line }) => [x, mode, line.color]),
-    [
-      [[0, 1, 2], "lines", "#5"],
-      [[3, 4, 5], "lines+markers", "#2"],
-      [[0, 1, 2], "lines", "#1"],
-    ],
-  );
-  near(layout.yaxis.range, [-0.08, 2.08]);
-  assert.deepEqual(layout.xaxis.range, [0, 5]);
-  const [{ x0, x1, y0, y1 }] = layout.shapes;
-  assert.deepEqual([x0, x1, y0, y1], [1, 1, 0, 1]); // from the bottom to the top
-  assert.deepEqual([layout.width, layout.height, data[0].line.width], [400, 242, 2]);
-  near([layout.margin.l, layout.margin.r, layout.margin.t, layout.margin.b], [39, 8 + 4 * 5.6, 9, 31]);
-  assert.deepEqual(
-    layout.annotations.map(({ x, text }) => [x, text]),
-    [
-      [1, " up"],
-      [1, " gone"],
-    ],
-  );
-  const [up, absent] = layout.annotations.map(({ y }) => y);
-  near([up - absent, (up + absent) / 2], [(2.16 * 12.5) / 200, 1.995]); // a line of letters apart
-});
-
-test("a logarithmic plot takes positive values only, and has few powers of ten", () => {
-  const lines = [{ name: "loss", ys: [0, 1, null, 10, 100, null], colour: "model" }];
-  const { layout } = plotted({ lines, log: true, log_x: true, xs: [1, 1000] });
-  assert.deepEqual([layout.yaxis.type, layout.xaxis.type, layout.shapes], ["log", "log", []]);
-  near(layout.yaxis.range, [-0.08, 2.08]);
-  near(layout.xaxis.range, [0, 3]);
-  near([layout.annotations[0].y, layout.margin.l, layout.yaxis.dtick, layout.xaxis.dtick], [2, 45, 1, 1]);
-  const wide = plotted({ lines, log: true, ys: [1e-6, 1e7] }).layout.yaxis;
-  near(wide.range, [-6, 7]);
-  assert.equal(wide.dtick, 3);
-});
-
-test("an axis with names has the room and the ticks for them", () => {
-  const lines = [{ name: "", ys: [1, 2], colour: "model" }];
-  const { layout } = plotted({ lines, levels: { 1: "low", 2: "higher" }, ticks: { 0: "a", 1: "b" } });
-  near([layout.margin.l, layout.margin.r], [22 + 6 * 5.6, 8]);
-  assert.deepEqual(
-    [layout.yaxis.ticktext, layout.xaxis.tickvals],
-    [
-      ["low", "higher"],
-      [0, 1],
-    ],
-  );
+test("a line begins anew after a gap", () => {
+  assert.equal(plot.pathOf([[10, 70], [35, 45.06], null, [85, 20]]), "M10.0,70.0L35.0,45.1M85.0,20.0");
+  assert.equal(plot.pathOf([null, [1, 2]]), "M1.0,2.0");
 });

@@ -1,10 +1,10 @@
-// Products with matrices: the WebAssembly module is what its text says, and gives what plain loops give.
+// Products with matrices, and functions of arrays: the WebAssembly module is what its text says, and gives what plain loops give.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { base64, text } from "../../docs/tools/products.mjs";
-import { makeMatrices } from "../../rnnviz/page/products.js";
+import { allocate, Matrix } from "../../rnnviz/page/products.js";
 
 const read = (/** @type {string} */ file) => readFileSync(`rnnviz/page/${file}`, "utf8");
 
@@ -16,42 +16,65 @@ test("the module's text is the generator's, and its bytes are the text's", async
 /** @param {number} length @param {number} seed */
 const numbers = (length, seed) => Float32Array.from({ length }, (_, i) => Math.sin(seed + 1.7 * i));
 
-for (const [rows, columns] of [
-  [1, 1],
-  [3, 5],
-  [32, 8],
-  [69, 256],
-  [100, 33],
-])
-  test(`a matrix of ${rows} × ${columns} gives what plain loops give, times one vector and many`, () => {
-    const list = [
-      { W: numbers(rows * columns, 1), rows },
-      { W: numbers(7 * columns, 2), rows: 7 },
-    ];
-    const [fast, plain] = [makeMatrices(list), makeMatrices(list, true)];
-    const vectors = numbers(70 * (columns + 3), 3);
-    list.forEach(({ rows: height }, i) => {
-      const b = numbers(height, 4);
-      const expected = Float64Array.from({ length: height }, (_, row) =>
-        list[i].W.subarray(row * columns, (row + 1) * columns).reduce(
-          (sum, w, j) => sum + w * vectors[2 + j],
-          b[row],
-        ),
-      );
-      for (const matrix of [fast[i], plain[i]]) {
-        const out = new Float32Array(height);
-        matrix.times(vectors.subarray(2, 2 + columns), b, out);
-        out.forEach((value, row) =>
-          assert.ok(Math.abs(value - expected[row]) < 1e-4, `${value} ≠ ${expected[row]}`),
-        );
-        for (const n of [1, 4, 6, 70]) {
-          const each = matrix.timesEach(vectors, b, { n, stride: columns + 3, from: 2 });
-          assert.equal(each.length, n * height);
-          for (const t of [0, n - 1]) {
-            matrix.times(vectors.subarray(t * (columns + 3) + 2).subarray(0, columns), b, out);
-            out.forEach((value, row) => assert.ok(Math.abs(value - each[t * height + row]) < 1e-4));
+for (const plain of [false, true])
+  for (const [rows, columns] of [
+    [1, 1],
+    [3, 5],
+    [32, 8],
+    [69, 256],
+    [100, 33],
+  ])
+    test(`a product with ${rows} × ${columns} numbers is added, ${plain ? "plain" : "by the module"}`, () => {
+      const matrix = new Matrix(numbers(rows * columns, 1), rows);
+      const lengths = [8, matrix.length, 8 * columns, 8 * matrix.width];
+      const { arrays, kernels } = allocate(lengths, plain);
+      const [, B, A, C] = arrays;
+      matrix.place(B, kernels);
+      A.set(numbers(8 * columns, 3));
+      /** @type {Float32Array[]} the first text's row, for each number of texts */
+      const firsts = [];
+      for (const n of [1, 2, 4, 7, 8]) {
+        C.set(numbers(C.length, 4));
+        matrix.addProduct(A, C, n);
+        for (let i = 0; i < n; i++)
+          for (let row = 0; row < rows; row++) {
+            let expected = numbers(C.length, 4)[i * matrix.width + row];
+            for (let j = 0; j < columns; j++) expected += matrix.W[row * columns + j] * A[i * columns + j];
+            const value = C[i * matrix.width + row];
+            assert.ok(Math.abs(value - expected) < 1e-4, `${n}: ${value} ≠ ${expected}`);
           }
+        assert.deepEqual(C.slice((n + 1) * matrix.width), numbers(C.length, 4).slice((n + 1) * matrix.width));
+        firsts.push(C.slice(0, rows));
+      }
+      for (const first of firsts) assert.deepEqual(first, firsts[0]); // the company of other texts changes no bit
+    });
+
+const FUNCTIONS = /** @type {const} */ ({
+  exp: [Math.exp, -87, 88],
+  sigmoid: [(/** @type {number} */ x) => 1 / (1 + Math.exp(-x)), -60, 60],
+  tanh: [Math.tanh, -12, 12],
+});
+
+for (const [name, [exact, low, high]] of Object.entries(FUNCTIONS))
+  test(`${name} is within 3 units of float32's last place, in its range alone`, () => {
+    const { arrays, kernels } = allocate([40_003]);
+    const [values] = arrays;
+    const apply = kernels[/** @type {"exp"} */ (name)];
+    for (const scale of [1, 0.1, 0.01, 1e-4, 1e-30]) {
+      const inputs = values.map((_, i) => scale * (low + ((high - low) * i) / values.length));
+      values.set(inputs);
+      apply(values, 1, values.length - 3);
+      for (const [i, x] of inputs.entries()) {
+        if (i === 0 || i > values.length - 3) assert.equal(values[i], x);
+        else {
+          const unit = 2 ** (Math.floor(Math.log2(Math.abs(exact(x)))) - 23);
+          assert.ok(Math.abs(values[i] - exact(x)) <= Math.max(3 * unit, 2 ** -149), `${x}: ${values[i]}`);
         }
       }
-    });
+    }
+    values.set([NaN, -Infinity, Infinity, 1e30, -1e30]);
+    apply(values, 0, 8);
+    assert.ok(Number.isNaN(values[0]));
+    assert.ok(Math.abs(values[1] - exact(-Infinity)) < 1e-37 && Math.abs(values[4] - exact(-1e30)) < 1e-37);
+    if (name !== "exp") assert.ok(values[2] === 1 && values[3] === 1);
   });

@@ -99,14 +99,6 @@ def test_malformed_ask_is_ignored(message: object) -> None:
     assert len(hearer.sent) <= 1
 
 
-def test_plotly_comes_from_the_kernel() -> None:
-    hearer = Hearer()
-    hearer.widget._on_message(hearer.widget, {"kind": "plotly"}, [])
-    ((content, (library,)),) = hearer.sent
-    assert content == {"kind": "plotly"}
-    assert b"plotly.js" in library[:300]
-
-
 def test_the_ngram_model_of_the_card_stands_beside_it(only_tiny_models: object) -> None:
     model = tiny("gru", name="tiny-gru", card=tiny_card())
     assert rnnviz.live(model)._fixed[0]["ngram"] == "3-gram"

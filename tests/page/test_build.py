@@ -57,7 +57,7 @@ def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
     files = build.folder_files(infos)
     page = files["index.html"].decode()
     index = index_of(page)
-    named = [index["plotly"], index["offline"], *index["openings"].values()]
+    named = [index["offline"], *index["openings"].values()]
     for network in index["networks"].values():
         named += [network["weights"], network["data"], *network["fixed"].values()]
     linked = re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page)
@@ -155,7 +155,7 @@ def test_single_file_holds_one_network_and_fetches_nothing(info: ModelInfo, tmp_
     assert policy
     (script,) = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert f"script-src 'sha256-{digest}' blob:" in policy[1]
+    assert f"script-src 'sha256-{digest}' 'wasm-unsafe-eval';" in policy[1]
     assert "connect-src" not in policy[1]
     assert re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page.replace(script, "")) == []
 

@@ -1,9 +1,12 @@
 """A running app, for tests and benchmarks."""
 
+import functools
+import http.server
 import os
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +28,25 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves files, and writes no log."""
+
+    def log_message(self, *_arguments: object) -> None:
+        """Nothing: a test's output is for failures."""
+
+
+@contextmanager
+def serve_files(root: Path) -> Iterator[int]:
+    """The port of a plain web server of a folder's files."""
+    handler = functools.partial(QuietHandler, directory=root)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
 
 
 @contextmanager

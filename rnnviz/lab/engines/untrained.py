@@ -1,9 +1,9 @@
 """Untrained copies of a network, without torch: the control for every finding about a trained network.
 
-Weights are drawn as rnnviz's training draws them: for torch's layers (`torch.nn.RNN`, `Linear` and
-`Embedding`) as `reset_parameters` does, from other random numbers. `rnnviz.lab.engines.torch_model.untrained`
-gives the very network that a training with a seed begins with. Only the owner of a network that was trained
-elsewhere knows how it began: hence `fresh`.
+Weights are drawn as rnnviz's training draws them, by the recipe on the card: as a rule as torch's layers
+(`torch.nn.RNN`, `Linear` and `Embedding`) do in `reset_parameters`, from other random numbers.
+`rnnviz.lab.engines.torch_model.untrained` gives the very network that a training with a seed begins with.
+Only the owner of a network that was trained elsewhere knows how it began: hence `fresh`.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from rnnviz.arrays import Floats
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import Initialisation, ModelConfig, TrainConfig
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import Network, NumpyModel, no_model
 
@@ -23,8 +23,10 @@ Fresh: TypeAlias = Callable[[int], Network]
 """A function of a seed that gives a user's own network as its training began."""
 
 
-def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
-    """Random weights by the names and shapes of `config.shapes()`.
+def tensors(
+    config: ModelConfig, seed: int, initialisation: Initialisation = "torch", sigma: float = 0.01
+) -> dict[str, Floats]:
+    """Random weights by the names and shapes of `config.shapes()`; see `TrainConfig` for the last two.
 
     >>> tensors(ModelConfig("gru", 70, hidden_size=16), seed=0)["recurrence.weight_hh_l0"].shape
     (48, 16)
@@ -32,7 +34,11 @@ def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
     # Numpy's numbers, not torch's: without torch, and the same with any version of it.
     generator, out = np.random.default_rng(seed), {}
     for name, shape in config.shapes().items():
-        if name == "embedding.weight" and not config.tied:
+        if initialisation == "identity" and "weight_hh" in name:
+            values = np.eye(shape[0])
+        elif initialisation != "torch":
+            values = sigma * generator.standard_normal(shape) if len(shape) > 1 else np.zeros(shape)
+        elif name == "embedding.weight" and not config.tied:
             values = generator.standard_normal(shape)
         else:
             values = generator.uniform(*_bounds(config, name), shape)
@@ -55,6 +61,18 @@ def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
 def of_known_start(model: Network) -> bool:
     """Whether rnnviz trained the model, by its card's recipe, and so drew its weights as `tensors` does."""
     return "recipe" in model.card
+
+
+def _initialisation(model: Network) -> tuple[Initialisation, float]:
+    """The initialisation of the recipe on a model's card, and its sigma; torch's where the card has none."""
+    recipe = model.card.get("recipe")
+    named = recipe if isinstance(recipe, dict) else {}
+    about = {name: named[name] for name in ("initialisation", "sigma") if name in named}
+    try:  # a file's card may say anything
+        start = TrainConfig(cell=model.config.cell, **about)
+    except ConfigError:
+        start = TrainConfig()
+    return start.initialisation, start.sigma
 
 
 def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Network:
@@ -89,7 +107,7 @@ def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Netw
                 their_size=len(shapes[1][2]),
             )
         return copy
-    weights = tensors(model.config, seed)
+    weights = tensors(model.config, seed, *_initialisation(model))
     return NumpyModel(
         model.config,
         model.vocabulary,

@@ -9,12 +9,14 @@ Shape letters: B rows of a batch, n characters of a piece.
 import math
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rnnviz.networks.config import TrainConfig
+from rnnviz.arrays import Integers
+from rnnviz.networks.config import Partition, TrainConfig
 from rnnviz.text.corpora import SHORTEST_SPLIT
 
 DRAWN_LENGTHS = 1 << 18
@@ -28,7 +30,8 @@ DRAWN_LENGTHS = 1 << 18
 
 class Streams:
     """The ids of a text, int64, as contiguous streams, beside rows that begin afresh at every step: a share
-    `fresh_share` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text.
+    `fresh_share` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text. With
+    `partition` "random" rows are whole pieces from all over the text.
     """
 
     def __init__(
@@ -40,8 +43,9 @@ class Streams:
         *,
         fresh_share: float = 0.0,
         beginnings: Sequence[int] = (0,),
+        partition: Partition = "sequential",
     ) -> None:
-        self.ids, self.start = ids, start
+        self.ids, self.start, self.steps = ids, start, steps
         # A short text is read in fewer rows, of two pieces or more, where it has that many characters.
         self.row_count = max(1, min(batch, len(ids) // (2 * steps)))
         # A share above 0 makes at least one fresh row, and leaves at least one stream.
@@ -51,6 +55,8 @@ class Streams:
         # How far an epoch's beginning may move. A single word always begins with its first letter.
         self.slack = min(steps, len(ids) // 8) if len(ids) >= SHORTEST_SPLIT else 0
         self.length = (len(ids) - self.slack) // self.stream_count
+        if partition == "random":  # whole pieces; what is left over is read in another epoch
+            self.length = self.length - self.length % steps or self.length
         self.pieces_an_epoch = math.ceil(self.length / steps)  # of regular truncation, in an epoch
         last = max(0, len(ids) - 3 * steps // 2)  # the longest piece must have room
         self.beginnings = torch.tensor([0, *(i for i in beginnings if 0 < i <= last)], device=ids.device)
@@ -72,6 +78,20 @@ class Streams:
         first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
 
+    def drawn_pieces(
+        self, begin: int, end: int, offset: int, *, seed: tuple[int, int]
+    ) -> tuple[Tensor, Tensor]:
+        """Inputs and labels (streams, end - begin) of the batch at `begin` of an epoch: pieces in the order
+        that `seed` gives. Their first input is the character before; of the text's first, the start symbol.
+        """
+        order = shuffled_order(max(1, (len(self.ids) - self.slack) // self.steps), seed)
+        first = begin // self.steps * self.stream_count
+        chosen = torch.from_numpy(order[first : first + self.stream_count]).to(self.ids.device)
+        places = offset + self.steps * chosen[:, None]
+        labels = self.ids[places + torch.arange(end - begin, device=self.ids.device)]
+        before = torch.where(places > 0, self.ids[places - 1], self.start)
+        return torch.cat([before, labels[:, :-1]], dim=1), labels
+
     def fresh_pieces(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Inputs and labels (fresh rows, n) at beginnings drawn from `generator`, after the start symbol."""
         size = (self.fresh_rows, 1)
@@ -79,6 +99,14 @@ class Streams:
         labels = self.ids[self.beginnings[choice] + torch.arange(n, device=self.ids.device)]
         first = torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, :-1]], dim=1), labels
+
+
+@lru_cache(maxsize=2)  # an epoch's steps ask for the same one
+def shuffled_order(count: int, seed: tuple[int, int]) -> Integers:
+    """The numbers 0 … count - 1, shuffled. The seed is a recipe's and an epoch, so that a resumed run goes on
+    with the same order.
+    """
+    return np.random.default_rng(seed).permutation(count)
 
 
 def beginnings(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""AdamW, its learning rate schedule, and devices' precision."""
+"""Optimisers, AdamW's learning rate schedule, and devices' precision."""
 
 import inspect
 import math
@@ -17,6 +17,9 @@ WARM_UP_PARTS = 50
 
 FINAL_RATE_SHARE = 0.01
 """The learning rate at the end, as a share of the highest."""
+
+MOMENTUM = 0.9
+"""The share of the step before that momentum adds."""
 
 
 def precision_on(device: torch.device, config: TrainConfig) -> Precision:
@@ -61,32 +64,48 @@ def no_bfloat16(cell: Cell, device: torch.device) -> ConfigError | None:
     return None
 
 
-class AdamW(torch.optim.AdamW):
-    """torch's AdamW without its compiler, whose import takes longer than the toy's training. Gradients are
-    divided by `grad_scale`, as for half precision.
+class WithoutCompiler(torch.optim.Optimizer):
+    """torch's optimiser without its compiler, whose import takes longer than the toy's training. Gradients
+    are divided by `grad_scale`, as for half precision.
     """
 
     grad_scale: torch.Tensor | None = None
 
+    add_param_group = inspect.unwrap(torch.optim.Optimizer.add_param_group)
+    zero_grad = inspect.unwrap(torch.optim.Optimizer.zero_grad)
+    state_dict = inspect.unwrap(torch.optim.Optimizer.state_dict)
+    load_state_dict = inspect.unwrap(torch.optim.Optimizer.load_state_dict)
+
+
+class AdamW(WithoutCompiler, torch.optim.AdamW):
+    """AdamW (Loshchilov & Hutter 2019)."""
+
     step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
-    add_param_group = inspect.unwrap(torch.optim.AdamW.add_param_group)
-    zero_grad = inspect.unwrap(torch.optim.AdamW.zero_grad)
-    state_dict = inspect.unwrap(torch.optim.AdamW.state_dict)
-    load_state_dict = inspect.unwrap(torch.optim.AdamW.load_state_dict)
 
 
-def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
-    """A recipe's optimiser; weights decay in matrices only (Loshchilov & Hutter 2019)."""
+class SGD(WithoutCompiler, torch.optim.SGD):
+    """Gradient descent, with momentum or without."""
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.SGD.step))
+
+
+def make_optimiser(model: nn.Module, config: TrainConfig) -> AdamW | SGD:
+    """A recipe's optimiser; weights decay in matrices only."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     vectors = [p for p in model.parameters() if p.dim() <= 1]
-    # The fused optimiser updates all parameters in one call and takes `grad_scale`, by which `Trainer`
-    # clips.
-    return AdamW(
-        [{"params": matrices, "weight_decay": config.weight_decay}, {"params": vectors, "weight_decay": 0.0}],
-        lr=config.learning_rate,
-        betas=(0.9, 0.99),
-        fused=True,
-    )
+    groups = [
+        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    # The fused optimisers update all parameters in one call and take `grad_scale`, by which `Trainer` clips.
+    if config.optimiser == "adamw":
+        return AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.99), fused=True)
+    momentum = MOMENTUM if config.optimiser == "momentum" else 0.0
+    return SGD(groups, lr=config.learning_rate, momentum=momentum, fused=True)
+
+
+STATE_TENSORS = {"adamw": ("step", "exp_avg", "exp_avg_sq"), "sgd": (), "momentum": ("momentum_buffer",)}
+"""The tensors that an optimiser keeps of each parameter, in its shape; "step" is a number."""
 
 
 def rate(highest: float, read: float, coming: float, total: float) -> float:

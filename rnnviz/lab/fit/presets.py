@@ -5,6 +5,7 @@
     five-minutes       the LSTM for longer, with dropout against memorising the text
     best               an LSTM of 512 units for half an hour
     toy                the textbook's "machine": 8 units, every number small enough to look at
+    textbook           the textbook's training: an RNN of 512 units, SGD, on 10,000 letters and blanks
 
 A network memorises a text read many times unless dropout prevents it, so dropout follows from the passes that
 the minutes allow. With numba and two cores of a 2022 server processor, validation perplexities on The Time
@@ -22,6 +23,7 @@ A preset trains on the first 85 % only, so that the validation text shows whethe
 the n-gram. Importing this loads no torch.
 """
 
+import re
 from dataclasses import replace
 from math import log2
 
@@ -32,7 +34,14 @@ from rnnviz.text.corpora import SHORTEST_SPLIT
 CORE_SPEED = 20_000
 """Characters a second of training an LSTM of 256 units on one core of a 2021 server processor."""
 
-PRESETS = {"toy": 0.0, "one-minute": 1.0, "one-minute-mingru": 1.0, "five-minutes": 5.0, "best": 30.0}
+PRESETS = {
+    "toy": 0.0,
+    "one-minute": 1.0,
+    "one-minute-mingru": 1.0,
+    "five-minutes": 5.0,
+    "best": 30.0,
+    "textbook": 0.0,
+}
 """The minutes of each preset; 0: its recipe decides the characters."""
 
 MAX_PASSES = 1000
@@ -53,6 +62,26 @@ TOY = TrainConfig(
 )
 """The textbook's toy: one-hot inputs, 8 units, the word "machine"."""
 
+TEXTBOOK = TrainConfig(
+    cell="rnn",
+    hidden_size=512,
+    embedding_size=0,
+    epochs=500,
+    batch=32,
+    steps=35,
+    learning_rate=1.0,
+    weight_decay=0.0,
+    clip=1.0,
+    min_count=1,
+    optimiser="sgd",
+    initialisation="normal",
+    sigma=0.01,
+)
+"""The textbook's training of an RNN from scratch, whose text is `textbook_text`."""
+
+TEXTBOOK_CHARACTERS = 11_765
+"""Characters of the textbook's training in all: of these 85 % are trained on, the book's 10,000."""
+
 
 def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig, float]:
     """A preset's recipe for a text of that length on that many cores, and its minutes; minutes above 0 decide
@@ -69,8 +98,8 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
             characters=characters_in_corpus,
             cores=cores,
         )
-    if key == "toy":
-        return TOY, 0.0
+    if PRESETS[key] == 0.0:
+        return TOY if key == "toy" else TEXTBOOK, 0.0
     minutes = PRESETS[key]
     hidden_size = _units(key, cores)
     large = hidden_size == 512
@@ -95,14 +124,14 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
 
 def fitting(characters_in_corpus: int, cores: int) -> list[str]:
     """The presets that fit a text of that length: the toy for one too short to be split; else the shortest,
-    and those that don't read the text more than MAX_PASSES times.
+    and those that don't read the text more than MAX_PASSES times. "textbook" has a text of its own.
 
     >>> fitting(7, 4), fitting(5_000, 4), fitting(178_979, 4)[2:]
     (['toy'], ['one-minute', 'one-minute-mingru'], ['five-minutes', 'best'])
     """
     if characters_in_corpus < SHORTEST_SPLIT:
         return ["toy"]
-    first, *longer = (key for key in PRESETS if key != "toy")
+    first, *longer = (key for key, minutes in PRESETS.items() if minutes)
     return [first, *(k for k in longer if _passes(k, characters_in_corpus, cores) <= MAX_PASSES)]
 
 
@@ -114,6 +143,15 @@ def twice(text: str) -> str:
     'machinemachine'
     """
     return text * 2 if 2 * len(text) < SHORTEST_SPLIT else text
+
+
+def textbook_text(text: str) -> str:
+    """A text as the textbook reads it, lower-case letters and single blanks, and of that the beginning.
+
+    >>> textbook_text("The Time Machine, by H. G. Wells [1898]")
+    'the time machine by h g wells'
+    """
+    return re.sub("[^a-z]+", " ", text.lower()).strip()[:TEXTBOOK_CHARACTERS]
 
 
 def _units(key: str, cores: int) -> int:

@@ -54,8 +54,8 @@ def find_fastest_settings(
     """
     torch_device = pick_device(device)
     candidates = engines_to_try(config, torch_device, engine)
-    # Pieces of random lengths take as long as regular ones of the same mean.
-    recipe = replace(config, characters=config.batch * 10**6, truncation="regular")
+    # Pieces of random lengths, or at random places, take as long as regular ones of the same mean.
+    recipe = replace(config, characters=config.batch * 10**6, truncation="regular", partition="sequential")
     trainer = Trainer(recipe, corpus, device=device)
     full_cuts, streams = trainer.cuts, trainer.streams
     if torch_device.type == "cpu":

@@ -24,11 +24,12 @@ from torch.nn import functional as F
 
 from rnnviz.checks import checked, renamed
 from rnnviz.errors import CheckpointError, CorpusError, TrainingError
+from rnnviz.lab.engines import untrained as untrained_copies
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.lab.fit.batches import Streams, beginnings, cuts
-from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
+from rnnviz.lab.fit.optimiser import make_optimiser, precision_on, rate
 from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, Interval, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
 from rnnviz.networks import contamination
@@ -78,6 +79,9 @@ class Trainer:
         self.model = untrained(
             sizes, vocabulary, seed=config.seed, name=name, normaliser=config.normaliser
         ).to(self.device)
+        if config.initialisation != "torch":
+            first = untrained_copies.tensors(sizes, config.seed, config.initialisation, config.sigma)
+            self.model.load_state_dict({part: torch.from_numpy(values) for part, values in first.items()})
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
         self.streams = Streams(
             ids,
@@ -86,11 +90,12 @@ class Trainer:
             vocabulary.start,
             fresh_share=config.fresh_rows,
             beginnings=beginnings(self.text) if config.fresh_rows else (),
+            partition=config.partition,
         )
         self.cuts = cuts(config, self.streams)
         self.total_steps = self.cuts.total_steps
         self.total_characters = self.cuts.total_stream_chars * self.streams.row_count
-        self.optimiser = adamw(self.model, config)
+        self.optimiser = make_optimiser(self.model, config)
         self.dropout = Dropout(
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
         )
@@ -151,14 +156,14 @@ class Trainer:
 
     def learning_rate(self) -> float:
         """The learning rate of the next step."""
-        highest = self.config.learning_rate
+        highest, falls = self.config.learning_rate, self.config.optimiser == "adamw"
         if self.config.truncation == "regular":
-            return rate(highest, self.step_index, 1, self.total_steps)
+            return rate(highest, self.step_index, 1, self.total_steps) if falls else highest
         # Pieces differ in length: the schedule counts characters, and a short piece gets a small step, in
         # proportion to its length (Merity, Keskar & Socher 2018).
         begin, end = self.cuts.at(self.step_index)
         coming = (end - begin) * self.streams.row_count
-        whole = rate(highest, self.characters, coming, self.total_characters)
+        whole = rate(highest, self.characters, coming, self.total_characters) if falls else highest
         return whole * (end - begin) / self.config.steps
 
     def step(self) -> tuple[Tensor, Tensor, int]:
@@ -169,7 +174,12 @@ class Trainer:
         if begin == 0:  # a new epoch: streams begin elsewhere, at the zero state
             offset = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried_state = int(offset), None
-        inputs, labels = self.streams.between(begin, end, self.offset)
+        if self.config.partition == "random":
+            order = self.config.seed, self.step_index // self.streams.pieces_an_epoch
+            inputs, labels = self.streams.drawn_pieces(begin, end, self.offset, seed=order)
+            self.carried_state = None
+        else:
+            inputs, labels = self.streams.between(begin, end, self.offset)
         # Typed text begins at the zero state, which streams meet only once an epoch.
         if self.streams.fresh_rows:
             rows = self.streams.fresh_pieces(end - begin, self.generator)
@@ -186,7 +196,8 @@ class Trainer:
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
         # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
-        self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
+        if self.config.clip is not None:
+            self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.optimiser.step()
         self.step_index += 1
         self.loss, self.norm, self.step_characters = loss, norm, labels.numel()

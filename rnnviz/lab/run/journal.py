@@ -83,7 +83,7 @@ class Journal:
         n = trainer.step_characters
         # Summed on the device, without waiting for a GPU.
         self._loss += trainer.loss * n
-        self._clipped += trainer.norm > trainer.config.clip
+        self._clipped += trainer.norm > (trainer.config.clip or math.inf)
         self._characters += n
         self._steps += 1
         now = time.monotonic()
@@ -154,7 +154,7 @@ class Journal:
             ),
             characters_per_second=self._characters / max(1e-9, trainer.seconds - self._last_progress_seconds),
             gradient_norm=float(trainer.norm),
-            clipped=float(self._clipped) / max(1, self._steps),
+            clipped=None if config.clip is None else float(self._clipped) / max(1, self._steps),
             learning_rate=trainer.optimiser.param_groups[0]["lr"],
             clip=config.clip,
             eta=max(0, trainer.total_characters - trainer.characters) * took / max(1, done),

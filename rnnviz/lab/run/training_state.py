@@ -10,6 +10,7 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from rnnviz.errors import TrainingError
+from rnnviz.lab.fit.optimiser import STATE_TENSORS
 from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.run.folder import DAMAGE_ERRORS, RunFolder, damage_reason
 from rnnviz.networks import modelfile
@@ -50,8 +51,8 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
 
 def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The state as tensors and a JSON object, for `unpack`."""
-    # All that the next step depends on: weights, AdamW's averages and step counts, the carried state, the
-    # generator, and the sums since the last report. Text and cuts follow from recipe and seed.
+    # All that the next step depends on: weights, the optimiser's averages and step counts, the carried state,
+    # the generator, and the sums since the last report. Text and cuts follow from recipe and seed.
     tensors = {f"model.{k}": v.detach().cpu() for k, v in trainer.model.state_dict().items()}
     for i, slots in trainer.optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{i}.{k}": v.detach().cpu() for k, v in slots.items()}
@@ -97,9 +98,11 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     scalar, saved = torch.Size(), trainer.optimiser.state_dict()
     if any(name.startswith("optimiser.") for name in tensors):
         for i, parameter in enumerate(p for group in trainer.optimiser.param_groups for p in group["params"]):
-            shapes = {"step": scalar, "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
             # torch checks no shape of these.
-            saved["state"][i] = {k: _fit(tensors, f"optimiser.{i}.{k}", s) for k, s in shapes.items()}
+            saved["state"][i] = {
+                k: _fit(tensors, f"optimiser.{i}.{k}", scalar if k == "step" else parameter.shape)
+                for k in STATE_TENSORS[trainer.config.optimiser]
+            }
     trainer.optimiser.load_state_dict(saved)
     for group in trainer.optimiser.param_groups:
         group["lr"] = meta["learning_rate"]

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.page.modules import PACKAGE, plotly_folder
+from rnnviz.page.modules import PACKAGE
 
 KIT = PACKAGE / "ui" / "browser" / "static"
 KATEX = PACKAGE / "ui" / "browser" / "katex"  # a library, unchanged from its npm package
@@ -101,5 +101,5 @@ def routes(*, settled: bool = True) -> list[Mount]:
     files = _ImmutableFiles if settled else StaticFiles
     return [
         *(Mount(address(folder), files(directory=folder)) for folder in FOLDERS),
-        Mount(f"{ADDRESS}/plotly", files(directory=plotly_folder())),
+        Mount(f"{ADDRESS}/plotly", files(packages=[("plotly", "package_data")])),
     ]

@@ -291,12 +291,16 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
             "In every update, {percent} % of the batch began at a random paragraph, with an empty state, as "
             "what you type does."
         ).format(percent=f"{100 * numbers[0]:.0f}")
-    if numbers := _numbers(recipe, "learning_rate", "clip"):
-        rate, clip = numbers
-        yield _(
-            "AdamW with a learning rate of up to {rate}, falling to almost nothing by the end; "
-            "gradients clipped at {clip}."
-        ).format(rate=f"{rate:g}", clip=f"{clip:g}")
+    if numbers := _numbers(recipe, "learning_rate"):
+        names = {"sgd": "SGD", "momentum": _("SGD with momentum")}
+        optimiser = names.get(str(recipe.get("optimiser")))
+        if optimiser is None:
+            sentence = _("AdamW with a learning rate of up to {rate}, falling to almost nothing by the end.")
+        else:
+            sentence = _("{optimiser} with a learning rate of {rate} throughout.")
+        yield sentence.format(optimiser=optimiser, rate=f"{numbers[0]:g}")
+    if numbers := _numbers(recipe, "clip"):
+        yield _("Gradients clipped at {clip}.").format(clip=f"{numbers[0]:g}")
     if used := list(_dropout(recipe)):
         yield _("Regularisation by dropout: {list}.").format(list=_(", ").join(used))
     if numbers := _numbers(card, "training_seconds"):

@@ -38,6 +38,16 @@ def test_the_card_has_the_candidates() -> None:
     assert "| **epochs 1** | **9.2500** | **400** |\n| epochs 2 | 9.5000 | 800 |" in page
 
 
+def test_the_textbooks_dials_are_options() -> None:
+    dials = (
+        "--cell rnn --clip none --optimiser momentum --partition random --initialisation normal --sigma 0.1"
+    )
+    assert cli.main([*COMMAND.split(), *dials.split()]) == 0
+    recipe = card()["recipe"]
+    assert (recipe["clip"], recipe["optimiser"], recipe["partition"]) == (None, "momentum", "random")
+    assert (recipe["initialisation"], recipe["sigma"]) == ("normal", 0.1)
+
+
 @pytest.mark.exact
 def test_a_finished_run_gets_its_choice_afterwards_and_nothing_else_changes() -> None:
     """A run that is resumed has the figures, to the bit, that it had."""

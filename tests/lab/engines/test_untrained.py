@@ -13,7 +13,7 @@ from rnnviz.lab.analysis import controls, matching
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.engines import torch_model
 from rnnviz.lab.engines.custom import CustomModel
-from rnnviz.lab.engines.untrained import tensors
+from rnnviz.lab.engines.untrained import tensors, untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.text.vocabulary import Vocabulary
@@ -45,6 +45,22 @@ def test_untrained_tensors_have_torch_distribution(cell: str, embedding: int, ti
             np.testing.assert_allclose(
                 our_numbers[[0, -1]], their_numbers[[0, -1]], rtol=0.05, atol=0.05 * our_numbers.std()
             )
+
+
+def test_copies_begin_as_the_recipe_on_the_card_says() -> None:
+    config = ModelConfig("rnn", VOCABULARY.size, hidden_size=64, embedding_size=0)
+    model = torch_model.untrained(config, VOCABULARY, seed=0)
+    recipes: list[Any] = [
+        {"initialisation": "normal", "sigma": 0.25},
+        {"initialisation": "identity", "sigma": 0.25},
+        {"initialisation": ["normal"], "sigma": "wide"},  # a file's card may say anything
+        "none",
+    ]
+    for recipe, spread, diagonal in zip(recipes, (0.25, 0.0, 0.07, 0.07), (0.0, 1.0, 0.0, 0.0), strict=True):
+        model.card = {"recipe": recipe}
+        W_hh = untrained(model).weights.layers[0].W_h
+        assert W_hh[~np.eye(64, dtype=bool)].std() == pytest.approx(spread, abs=0.01)
+        assert np.diag(W_hh).mean() == pytest.approx(diagonal, abs=0.1)
 
 
 def counter(seed: int) -> CustomModel:

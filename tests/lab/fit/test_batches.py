@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
-from rnnviz.lab.fit.batches import Cuts
+from rnnviz.lab.fit.batches import Cuts, Streams
 from rnnviz.lab.fit.trainer import Trainer
 from tests.support.training import CORPUS, SMALL
 
@@ -56,6 +57,45 @@ def test_no_two_epochs_or_seeds_are_cut_alike() -> None:
     middle = first.index(500) + 1
     assert first[:middle] != first[middle:]
     assert first == ends(0) != ends(1)
+
+
+@pytest.mark.parametrize(("length", "batch"), [(1000, 4), (203, 4), (50, 32), (7, 4), (2, 1)])
+def test_random_pieces_are_read_once_an_epoch_in_an_order_of_its_own(length: int, batch: int) -> None:
+    steps = min(10, length)
+    streams = Streams(torch.arange(length), batch, steps, start=-1, partition="random")
+    cuts = Cuts(streams.length, steps, steps, streams.length)
+    epochs = []
+    shift = min(3, streams.slack)
+    for offset, epoch in ((0, 0), (shift, 1), (0, 0)):
+        batches = [streams.drawn_pieces(*piece, offset, seed=(5, epoch)) for piece in pieces(cuts)]
+        assert len(batches) == streams.pieces_an_epoch
+        for inputs, labels in batches:
+            assert inputs.shape == labels.shape == (streams.row_count, steps)
+            assert torch.equal(inputs, labels - 1), "each label is one further on; before the text is -1"
+            assert torch.equal(labels.diff(), torch.ones_like(labels[:, 1:]))
+            assert ((labels[:, 0] - offset) % steps == 0).all()
+        epochs.append(torch.cat([labels for _inputs, labels in batches]))
+        assert len(epochs[-1].unique()) == epochs[-1].numel(), "no character twice"
+        assert length - epochs[-1].numel() < streams.row_count * steps + steps + streams.slack
+    assert torch.equal(epochs[0], epochs[2]), "a resumed run draws the same"
+    if length == 1000:
+        assert (epochs[0][:, 0].diff() != steps).any()
+        assert not torch.equal(epochs[0], epochs[1] - shift)
+
+
+def test_a_random_piece_begins_with_a_zero_state() -> None:
+    trainer = Trainer(replace(SMALL, partition="random"), CORPUS)
+    for _ in range(3):
+        place, begun = trainer.cuts.at(trainer.step_index), trainer.step_index
+        weights = {name: w.clone() for name, w in trainer.model.state_dict().items()}
+        loss, _norm, _n = trainer.step()
+        seed = trainer.config.seed, begun // trainer.streams.pieces_an_epoch
+        inputs, labels = trainer.streams.drawn_pieces(*place, trainer.offset, seed=seed)
+        plain = Trainer(SMALL, CORPUS).model
+        plain.load_state_dict(weights)
+        logits, _state = plain(inputs)
+        expected = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        torch.testing.assert_close(loss, expected.detach(), rtol=1e-4, atol=1e-6)
 
 
 def test_a_tiny_text_may_have_very_many_epochs() -> None:

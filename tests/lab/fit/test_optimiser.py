@@ -1,12 +1,14 @@
 """The optimiser: steps by hand; and torch's own, number for number, also after being saved and read again."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
 from rnnviz.errors import ConfigError
 from rnnviz.lab.fit import optimiser
-from rnnviz.lab.fit.optimiser import adamw, no_bfloat16, precision_on
+from rnnviz.lab.fit.optimiser import make_optimiser, no_bfloat16, precision_on
 from rnnviz.networks.config import TrainConfig
 from tests.support.torch_models import tiny_torch
 
@@ -14,7 +16,7 @@ from tests.support.torch_models import tiny_torch
 def test_a_matrix_decays_a_bias_does_not_and_both_follow_their_gradients() -> None:
     """Loshchilov & Hutter 2019, algorithm 2, in double precision: three steps from the initial weights."""
     model = tiny_torch("gru").requires_grad_()
-    optimiser = adamw(model, TrainConfig(weight_decay=0.3, learning_rate=0.02))
+    optimiser = make_optimiser(model, TrainConfig(weight_decay=0.3, learning_rate=0.02))
     generator = np.random.default_rng(1)
     weights = [p.detach().double().numpy().copy() for p in model.parameters()]
     first, second = ([np.zeros_like(p) for p in weights] for _ in range(2))
@@ -28,6 +30,28 @@ def test_a_matrix_decays_a_bias_does_not_and_both_follow_their_gradients() -> No
                 weights[n] *= 1 - 0.02 * 0.3
             mean, variance = first[n] / (1 - 0.9**step), second[n] / (1 - 0.99**step)
             weights[n] -= 0.02 * mean / (np.sqrt(variance) + 1e-8)
+        optimiser.step()
+    for p, expected in zip(model.parameters(), weights, strict=True):
+        np.testing.assert_allclose(p.detach(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "momentum"), [("sgd", 0.0), ("momentum", 0.9)])
+def test_gradient_descent_goes_down_the_gradient_and_momentum_adds_what_was(
+    name: Any, momentum: float
+) -> None:
+    model = tiny_torch("gru").requires_grad_()
+    recipe = TrainConfig(optimiser=name, weight_decay=0.3, learning_rate=0.02)
+    optimiser = make_optimiser(model, recipe)
+    generator = np.random.default_rng(1)
+    weights = [p.detach().double().numpy().copy() for p in model.parameters()]
+    velocity = [np.zeros_like(p) for p in weights]
+    for _ in range(3):
+        for n, p in enumerate(model.parameters()):
+            gradient = generator.normal(size=p.shape)
+            p.grad = torch.tensor(gradient, dtype=p.dtype)
+            decay = 0.3 * weights[n] if weights[n].ndim > 1 else 0.0
+            velocity[n] = momentum * velocity[n] + gradient + decay
+            weights[n] -= 0.02 * velocity[n]
         optimiser.step()
     for p, expected in zip(model.parameters(), weights, strict=True):
         np.testing.assert_allclose(p.detach(), expected, atol=1e-6)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rnnviz.lab.fit.presets import PRESETS, TOY, dropout, fitting, preset, twice
-from rnnviz.lab.fit.trainer import WORD_TEMPERATURE, train
+from rnnviz.lab.fit.presets import PRESETS, TOY, dropout, fitting, preset, textbook_text, twice
+from rnnviz.lab.fit.trainer import WORD_TEMPERATURE, Trainer, train
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 from rnnviz.text import corpora
@@ -57,11 +57,27 @@ def test_the_report_of_a_toy_writes_the_word_too() -> None:
     assert last.sample == ("machine" * 30)[:200]
 
 
+def test_the_textbooks_text_is_its_letters_and_blanks_and_the_presets_part_is_ten_thousand() -> None:
+    book = corpora.read("timemachine").text
+    text = corpora.from_text(textbook_text(book))
+    trainer = Trainer(preset("textbook", text.characters, 2)[0], text, device="cpu")
+    assert len(trainer.text) == 10_000
+    assert trainer.text.startswith("the time machine by h g wells i the time traveller for so it")
+    assert trainer.model.vocabulary.size == 28
+    assert "".join(sorted(trainer.model.vocabulary.characters)) == " abcdefghijklmnopqrstuvwxyz"
+    assert trainer.total_steps == 500 * trainer.streams.pieces_an_epoch
+    assert float(trainer.model.recurrence.weight_hh_l0.detach().std()) == pytest.approx(0.01, rel=0.01)
+
+
 def test_presets_fit_the_text() -> None:
     assert fitting(7, 4) == fitting(199, 4) == ["toy"]
     assert fitting(200, 4) == ["one-minute"]
     for cores in (1, 2, 4, 8, 16):
-        assert fitting(178_979, cores) == fitting(10**9, cores) == [key for key in PRESETS if key != "toy"]
+        assert (
+            fitting(178_979, cores)
+            == fitting(10**9, cores)
+            == [key for key, minutes in PRESETS.items() if minutes]
+        )
         lengths = [len(fitting(n, cores)) for n in (200, 2_000, 20_000, 200_000)]
         assert lengths == sorted(lengths), "the longer the text, the more"
     assert twice("a" * 99) == "a" * 198

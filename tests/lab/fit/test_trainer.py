@@ -79,9 +79,9 @@ def test_a_share_of_the_rows_begins_afresh_and_one_stream_is_left(
 
 
 @pytest.mark.parametrize("truncation", ["regular", "random"])
-@pytest.mark.parametrize("clip", [0.01, 1000.0])
+@pytest.mark.parametrize("clip", [0.01, 1000.0, None])
 def test_a_step_is_a_reading_of_its_own_characters_and_a_clipped_gradient(
-    truncation: Any, clip: float
+    truncation: Any, clip: float | None
 ) -> None:
     """Streams go on from the state carried in, where gradients stop, fresh rows from none; torch clips."""
     trainer, plain = (
@@ -108,7 +108,7 @@ def test_a_step_is_a_reading_of_its_own_characters_and_a_clipped_gradient(
         expected = torch.cat(costs).mean()
         plain.optimiser.zero_grad()
         torch.autograd.backward(expected)
-        right = torch.nn.utils.clip_grad_norm_(plain.model.parameters(), clip)
+        right = torch.nn.utils.clip_grad_norm_(plain.model.parameters(), math.inf if clip is None else clip)
         plain.optimiser.param_groups[0]["lr"] = trainer.optimiser.param_groups[0]["lr"]
         plain.optimiser.param_groups[1]["lr"] = trainer.optimiser.param_groups[1]["lr"]
         plain.optimiser.step()
@@ -199,6 +199,47 @@ def test_the_learning_rate_warms_up_and_falls_as_a_cosine() -> None:
     assert rates[-1] == pytest.approx(0.02 * 0.01, rel=0.05)
 
 
+@pytest.mark.parametrize("optimiser", ["sgd", "momentum"])
+def test_gradient_descent_keeps_its_learning_rate(optimiser: Any) -> None:
+    trainer = Trainer(replace(SMALL, optimiser=optimiser), CORPUS)
+    rates = set()
+    for step in range(trainer.total_steps):
+        trainer.step_index = step
+        rates.add(trainer.learning_rate())
+    assert rates == {0.02}
+
+
+@pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd", "momentum"])
+@pytest.mark.parametrize("partition", ["sequential", "random"])
+def test_a_step_is_the_same_by_compiled_code_and_by_torch(optimiser: Any, partition: Any) -> None:
+    recipe = replace(
+        SMALL, cell="rnn", activation="relu", initialisation="identity", sigma=0.1,
+        optimiser=optimiser, partition=partition, clip=None, learning_rate=0.1,
+    )  # fmt: skip
+    first, second = (Trainer(recipe, CORPUS) for _ in range(2))
+    begun = weights(first)
+    for trainer, engine in ((first, "numba"), (second, "torch")):
+        trainer.model.engine = engine
+        assert trainer.model.backward_pass() == engine
+        trainer.step()
+    for name, ours in weights(first).items():
+        assert not torch.equal(ours, begun[name])
+        torch.testing.assert_close(ours, weights(second)[name], rtol=1e-6, atol=1e-6)
+
+
+def test_weights_begin_as_the_recipe_says() -> None:
+    recipe = replace(SMALL, cell="rnn", hidden_size=200, initialisation="normal", sigma=0.01)
+    for values in weights(Trainer(recipe, CORPUS)).values():
+        if values.dim() == 1:
+            assert not values.any()
+        else:
+            assert float(values.std()) == pytest.approx(0.01, rel=0.1)
+    started = weights(Trainer(replace(recipe, initialisation="identity", activation="relu"), CORPUS))
+    assert torch.equal(started["recurrence.weight_hh_l0"], torch.eye(200))
+    assert not same_tensors(started, weights(Trainer(replace(recipe, seed=1), CORPUS)))
+
+
 def test_another_seed_gives_other_weights_and_leaves_the_callers_random_numbers_alone() -> None:
     """That the same seed gives the same is held where a run is resumed."""
     torch.manual_seed(99)
@@ -230,6 +271,7 @@ def uninterrupted(
         *(("regular", n, "torch", 1) for n in (1, 22, 25, 44)),
         *(("random", n, "torch", 1) for n in (13, 30)),
         *(("regular", 9, "numba", n) for n in (1, 2)),
+        *((optimiser, 25, "torch", 1) for optimiser in ("sgd", "momentum")),
     ],
 )
 def test_a_resumed_run_has_the_same_weights_bit_for_bit(
@@ -241,7 +283,11 @@ def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     torch.set_num_threads(threads)
     dropout = {"dropout_output": 0.3, "dropout_weight": 0.2, "dropout_embedding": 0.1}
     layers = {"layers": 2, "dropout_layer": 0.2, "fresh_rows": 0.5} if truncation == "random" else {}
-    config = replace(SMALL, truncation=truncation, **dropout, **layers)
+    config = replace(SMALL, **dropout, **layers)
+    if truncation in ("sgd", "momentum"):
+        config = replace(config, optimiser=truncation, partition="random", initialisation="normal", sigma=0.1)
+    else:
+        config = replace(config, truncation=truncation)
     whole, characters, reports = uninterrupted(config, engine, threads)
     first, second = (Trainer(config, CORPUS) for _ in range(2))
     for trainer in (first, second):

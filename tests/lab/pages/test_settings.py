@@ -12,7 +12,7 @@ from rnnviz.lab.cli.train import train
 from rnnviz.lab.pages.train import forecast, settings
 from rnnviz.lab.run.folder import Description
 from rnnviz.networks.config import TrainConfig
-from rnnviz.networks.settings import TRAINING, Setting, SettingControl, setting, settings_of
+from rnnviz.networks.settings import BATCHES, Setting, SettingControl, setting, settings_of
 from tests.support.apptest import Open
 from tests.support.lab_pages import pick_text
 
@@ -26,7 +26,7 @@ class WarmRecipe(TrainConfig):
         metadata=setting(
             "share of the steps that warm up",
             limits=(0.0, 0.5),
-            control=SettingControl("Warm-up", "", TRAINING, 7, numbers=(0.0, 0.5), step=0.01, digits=2),
+            control=SettingControl("Warm-up", "", BATCHES, 6, numbers=(0.0, 0.5), step=0.01, digits=2),
         ),
     )
 

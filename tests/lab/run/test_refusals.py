@@ -237,7 +237,7 @@ REFUSED: Refusals = {
     "preset: a name": (
         lambda: preset("ten-minutes", 1000, 2),
         ConfigError,
-        "one-minute, one-minute-mingru, five-minutes, best; received 'ten-minutes'",
+        "one-minute, one-minute-mingru, five-minutes, best, textbook; received 'ten-minutes'",
     ),
     "preset: cores": (
         lambda: preset("best", 1000, 0), ConfigError, "at least 1 core; received 1000 and 0",
@@ -251,6 +251,12 @@ REFUSED: Refusals = {
         lambda: fit(SMALL, SimpleNamespace(split=CORPUS.split)),  # type: ignore[arg-type]
         TextError,
         "received SimpleNamespace",
+    ),
+    "TrainConfig: pieces at random places of random lengths": (
+        lambda: replace(SMALL, partition="random", truncation="random"), ConfigError, "set truncation to",
+    ),
+    "TrainConfig: pieces at random places, and fresh starts": (
+        lambda: replace(SMALL, partition="random", fresh_rows=0.1), ConfigError, "and fresh_rows to 0",
     ),
     "train: a short text": (
         lambda: Trainer(SMALL, corpora.from_text("a", "a")),
@@ -272,6 +278,12 @@ REFUSED: Refusals = {
             ("cell", "gpt", "cell is one of"),
             ("dropout_weight", 0.1, "cell 'mlp' has none"),
             ("hidden_size", 0, "hidden_size is a whole number"),
+            ("clip", 0.0, "clip is a number from"),
+            ("optimiser", "adam", "optimiser is 'adamw' or 'sgd' or 'momentum'"),
+            ("partition", "shuffled", "partition is"),
+            ("initialisation", "zero", "initialisation is"),
+            ("initialisation", "identity", "is for cell 'rnn'"),
+            ("sigma", -1.0, "sigma is a number from 0"),
         )
     },
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """The browser files of the views, as they are served."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,8 @@ from starlette.testclient import TestClient
 
 from rnnviz.ui.browser import views
 
-FOLDERS = {views.address(folder): folder for folder in views.FOLDERS} | {
-    f"{views.ADDRESS}/plotly": views.plotly_folder()
-}
+PLOTLY = Path(str(getattr(find_spec("plotly"), "origin", ""))).parent / "package_data"
+FOLDERS = {views.address(folder): folder for folder in views.FOLDERS} | {f"{views.ADDRESS}/plotly": PLOTLY}
 
 
 @pytest.mark.parametrize("place", FOLDERS)

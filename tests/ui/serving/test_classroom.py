@@ -174,10 +174,10 @@ def test_stop_keeps_room_of_lecture(info: ModelInfo) -> None:
     opened = classroom.open_room("en")
     opened.page.add([info])
     opened.choose("tiny-gru")
-    assert opened.page.shown()["page"]["chosen"] == "tiny-gru"
+    assert opened.page.page_state()["page"]["chosen"] == "tiny-gru"
     sharing.remove_network("tiny-gru")
     assert classroom.open_room_now() is opened
-    assert opened.page.shown() == {}
+    assert opened.page.page_state() == {}
 
 
 def test_host_opens_room_with_listed_networks(

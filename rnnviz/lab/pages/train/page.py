@@ -70,6 +70,8 @@ def draw_new_run() -> TrainingText | None:
     if text is None:
         st.caption(_("Choose a text, then press Start."))
         return None
+    if preset_key == "textbook":
+        text = training_text.textbook()
     settings.resolve_fields(text, preset_key)
     sentence_column, start_column = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence_column:

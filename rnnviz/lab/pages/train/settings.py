@@ -16,10 +16,11 @@ from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.lab.run.folder import Description
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.settings import (
+    BATCHES,
     LENGTH,
     NETWORK,
+    OPTIMISATION,
     REGULARISATION,
-    TRAINING,
     Setting,
     SettingControl,
     settings_of,
@@ -51,7 +52,7 @@ LENGTH_UNIT = SettingControl(
 )
 """The choice of the setting that limits a run's length."""
 
-COLUMNS = ((NETWORK,), (TRAINING,), (REGULARISATION, LENGTH))
+COLUMNS = ((NETWORK,), (OPTIMISATION, BATCHES), (REGULARISATION, LENGTH))
 """The groups of the form, in columns."""
 
 SETTINGS = {**settings_of(TrainConfig), "minutes": settings_of(Description)["minutes"]}
@@ -103,8 +104,11 @@ def choose_preset(text: TrainingText | None) -> str:
         "one-minute-mingru": _("One minute, minGRU"),
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
+        "textbook": _("As in the textbook"),
     }
     keys = presets.fitting(text.corpus.characters if text is not None else 1, cores())
+    if text is not None and text.corpus.name == "timemachine" and not text.from_reader:
+        keys.append("textbook")
     return PRESET.choose(
         _("2 · Training time"),
         {key: words[key] for key in keys},
@@ -117,6 +121,11 @@ def choose_preset(text: TrainingText | None) -> str:
         + _(
             "The minGRU is for comparison: its gates see the characters alone, so all time steps are "
             "computed at once. After a minute its perplexity is higher than the LSTM's."
+        )
+        + " "
+        + _(
+            "As in the textbook: an RNN on the first 10,000 letters and blanks, by plain gradient descent, "
+            "which learns them by heart."
         ),
     )
 
@@ -140,7 +149,8 @@ def resolve_fields(text: TrainingText, preset_key: str) -> None:
     """Decide every field: the reader's value for this text and preset, else the preset's."""
     corpus = text.corpus
     config, minutes = presets.preset(preset_key, corpus.characters, cores())
-    usual = {name: getattr(config, name) for name in RECIPE_CONTROLS} | {
+    recipe = {name: getattr(config, name) for name in RECIPE_CONTROLS}
+    usual = {name: SETTINGS[name].off if value is None else value for name, value in recipe.items()} | {
         "until": "minutes" if minutes else "characters",
         "minutes": minutes or 1.0,
         "characters": config.characters or round(config.epochs * (text.parts[0] or corpus.characters)),
@@ -220,6 +230,8 @@ def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
     config, minutes = presets.preset(preset_key, text.corpus.characters, cores())
     # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
     values = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
+    off = {name for name, value in values.items() if value == SETTINGS[name].off}
+    values |= dict.fromkeys(off)  # None
     minutes_limit = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = minutes_limit != (minutes or None) or any(
         v != getattr(config, name) for name, v in values.items()

@@ -3,14 +3,14 @@
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
-from rnnviz.lab.fit.presets import twice
+from rnnviz.lab.fit.presets import textbook_text, twice
 from rnnviz.page.formatting import size
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
@@ -144,6 +144,15 @@ def _pasted() -> TrainingText | None:
 def _corpus_text(name: str) -> TrainingText:
     # Cached for all sessions. A reader's own text, below, is cached in its session alone.
     return _split_text(corpora.read(name), from_reader=False)
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def textbook() -> TrainingText:
+    """The beginning of The Time Machine as the textbook reads it, in no corpus: a run keeps it as it does a
+    reader's text.
+    """
+    book = corpora.read("timemachine")
+    return _split_text(replace(book, text=textbook_text(book.text)), from_reader=True)
 
 
 @st.cache_data(max_entries=2, show_spinner=False, scope="session")

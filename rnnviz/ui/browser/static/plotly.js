@@ -5,31 +5,23 @@
 /** @type {Promise<string> | undefined} */
 let plotly;
 
-let plotlyAddress = async () => new URL("../../../plotly/plotly.min.js", import.meta.url).href;
-
-/** Set another source of the library. @param {() => Promise<string>} from its address, or "" if there is none */
-export function servePlotly(from) {
-  plotlyAddress = from;
-}
-
 /** Load the library, once. Resolves to "", or to the address where it is missing. */
 export function loadPlotly() {
-  plotly ??= window.Plotly ? Promise.resolve("") : plotlyAddress().then(loadScript);
+  plotly ??= window.Plotly ? Promise.resolve("") : loadScript();
   return plotly;
 }
 
-/** @param {string} address @returns {Promise<string>} */
-function loadScript(address) {
+/** @returns {Promise<string>} */
+function loadScript() {
   return new Promise((resolve) => {
     const script = document.createElement("script");
-    script.src = address;
+    script.src = new URL("../../../plotly/plotly.min.js", import.meta.url).href;
     script.onload = () => resolve("");
     script.onerror = () => {
       plotly = undefined;
       resolve(script.src);
     };
-    if (address) document.head.append(script);
-    else resolve("plotly.min.js");
+    document.head.append(script);
   });
 }
 

@@ -18,7 +18,7 @@ export function appearance(root) {
 
 /**
  * Set a view's colours as CSS variables --rv-…, and return the page's theme.
- * @template {{ [name: string]: unknown }} T
+ * @template {object} T
  * @param {HTMLElement} root
  * @param {Themes<T>} themes
  * @returns {T}

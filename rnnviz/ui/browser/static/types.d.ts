@@ -43,6 +43,7 @@ export interface Theme {
   axis: string;
   model: string;
   ngram: string;
+  memoryless: string;
   uniform: string;
   bar: string;
   actual: string;

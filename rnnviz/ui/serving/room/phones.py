@@ -181,7 +181,7 @@ class RoomPage:
         """A file of the page."""
         return self._files.get(name)
 
-    def shown(self) -> dict[str, Any]:
+    def page_state(self) -> dict[str, Any]:
         """As JSON, which networks a phone opens the page with: the chosen one, or that of a narrow or a wide
         screen; {} if there are none.
         """
@@ -287,7 +287,7 @@ class PhoneApp:
         return hmac.digest(self._secret, name.encode("utf-8", "replace"), "sha256").hex()[:16]
 
     def _state(self, phone: str) -> dict[str, Any]:
-        return self._room.phone_state(phone) | self._page.shown()
+        return self._room.phone_state(phone) | self._page.page_state()
 
     # One line for each change of the phone's state. The state is computed anew at each ring and sent only if
     # it differs: several rings in quick succession become one line, and the last line is always right.
@@ -296,22 +296,24 @@ class PhoneApp:
         try:
             room.join(phone, stream)
         except Refused as refused:  # a full room: the live view needs no slot in it
-            yield _json_line({"state": refused.detail, **self._page.shown()})
+            yield _json_line({"state": refused.detail, **self._page.page_state()})
             return
         with room.phones.listen() as rings:
             try:
-                last_line, last_shown = "", dict[str, Any]()
+                last_line, last_page_state = "", dict[str, Any]()
                 while True:
                     rings.clear()
                     if not room.is_current_stream(phone, stream):
                         yield _json_line({"state": "elsewhere"})
                         return
                     closed = room.closed  # read before `_state`: a room that closes later gets one more round
-                    shown = self._page.shown()
-                    line = _json_line(room.phone_state(phone) | (shown if shown != last_shown else {}))
+                    page_state = self._page.page_state()
+                    line = _json_line(
+                        room.phone_state(phone) | (page_state if page_state != last_page_state else {})
+                    )
                     if line != last_line:
                         yield line
-                        last_line, last_shown = line, shown
+                        last_line, last_page_state = line, page_state
                     if closed:
                         return
                     try:

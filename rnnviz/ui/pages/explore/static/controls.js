@@ -277,12 +277,6 @@ export class Controls {
     this.view.resized();
   }
 
-  /** Show that Plotly could not be loaded. @param {string} url its address */
-  showMissingPlotly(url) {
-    this.limit.hidden = false;
-    put(this.limit, this.phrase("plotly.missing", { url }));
-  }
-
   /** @param {boolean} isLate */
   showDelay(isLate) {
     this.root.classList.toggle("rv-late", isLate);

@@ -1,7 +1,6 @@
 // The live view without Streamlit: in a model's page, and in a notebook.
 
 import { make } from "../../../browser/static/dom.js";
-import { servePlotly } from "../../../browser/static/plotly.js";
 
 /** @import { View } from "./view.js" */
 
@@ -10,16 +9,14 @@ import { servePlotly } from "../../../browser/static/plotly.js";
  * @template {View} V
  * @param {HTMLElement} host @param {new (root: HTMLElement, styled: Promise<unknown>) => V} View
  * @param {{ styles: string, markup: string, height?: number }} look the markup is a constant, and the only text parsed as HTML
- * @param {() => Promise<string>} plotly the library's address, or "" if there is none
  */
-export function mount(host, View, { styles, markup, height }, plotly) {
+export function mount(host, View, { styles, markup, height }) {
   const root = make("div", "rv rnnviz");
   root.dataset.testid = "rnnviz-live";
   if (height) root.dataset.height = String(height);
   root.hidden = true;
   root.innerHTML = markup;
   host.attachShadow({ mode: "open" }).append(make("style", "", styles), root);
-  servePlotly(plotly);
   return new View(root, Promise.resolve());
 }
 

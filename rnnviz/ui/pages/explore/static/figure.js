@@ -1,14 +1,13 @@
-// The figure: states, characters, running perplexity and surprisal above one another, a column a character. Plotly
-// draws the frame, when the frame changes; canvases over it have all that changes with a keystroke.
+// The figure: states, characters, running perplexity and surprisal above one another, a column a character. Canvases
+// have all that changes with a keystroke; the numbers beside them change with the frame.
 
 import { find, make, setPixels } from "../../../browser/static/dom.js";
 import { columnAt, Heat, rowAt } from "../../../browser/static/heat.js";
-import { purge, react } from "../../../browser/static/plotly.js";
-import { drawLines } from "./lines.js";
+import { axisDecades, drawLines } from "./lines.js";
 
-/** @import { Untyped, Window2D } from "../../../browser/static/types" */
+/** @import { Theme, Window2D } from "../../../browser/static/types" */
 /** @import { Store } from "./store.js" */
-/** @import { Box, LiveTheme, Place } from "./types" */
+/** @import { Box, Place } from "./types" */
 
 const MAX_COLUMNS = 400; // columns, at most, as in live_session.py
 // In pixels. `left` is the room for the axes' numbers, `names` that for units' names. `title` and `strip` are heights,
@@ -19,8 +18,8 @@ const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 
 const TITLE_GAP_PX = 9; // pixels between the parts of a title
 const LEGEND_SLACK_PX = 30; // pixels by which the legend's numbers may grow
 const RIGHT_PX = 8; // pixels to the right of the axes
-// Numbers of columns for short texts; longer ones get all that fit. Only some, as another number of columns makes Plotly
-// draw the frame anew, which must not happen at every key.
+// Numbers of columns for short texts; longer ones get all that fit. Only some, as the letters must not change their size
+// at every key.
 const COLUMN_COUNTS = [24, 32, 48, 64, 80, 96, 112, 128];
 const MIN_COLUMNS = 12; // columns, at least, also while the view has no width: the server refuses 0
 const GAP_PX = 16; // pixels of gaps: 1 and 3 between the parts, and 12 below for half of the axis's lowest number
@@ -43,16 +42,12 @@ export class Figure {
   size = USUAL;
   folded = false; // whether the perplexity below the heat map is hidden
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
-  /** @type {Untyped} the Plotly figure, laid out in pixels from the server's skeleton */
-  figure;
   /** @type {{ clientX: number, clientY: number } | null} the pointer's place, as click events have whole pixels only */
   pointer = null;
 
-  /** @param {HTMLElement} root @param {Promise<string>} plotly resolves once the library is loaded, or has failed @param {Listener} on */
-  constructor(root, plotly, on) {
+  /** @param {HTMLElement} root @param {Listener} on */
+  constructor(root, on) {
     this.root = root;
-    this.plotly = plotly;
-    this.plot = find(root, "div.rv-plot");
     this.pad = find(root, "div.rv-pad");
     this.marks = { cursor: find(root, "div.rv-cursor"), pinned: find(root, "div.rv-pinned") };
     this.rowMark = find(root, "div.rv-row");
@@ -95,6 +90,7 @@ export class Figure {
     setPixels(this.heat.canvas, { left, top: top.states });
     setPixels(this.heat.strip, { left, top: top.strip });
     setPixels(this.lines, { left, top: top.perplexity });
+    this.lines.hidden = this.folded;
     for (const mark of Object.values(this.marks))
       setPixels(mark, { top: title, height: top.perplexity + lines - title });
     const heads = [0, top.perplexity - below];
@@ -117,9 +113,9 @@ export class Figure {
   /**
    * Draw the figure: the text's characters from `first` on, in `columns`.
    * @param {Store} store @param {string[]} list @param {number} first @param {number} columns
-   * @param {LiveTheme} theme @param {string} font
+   * @param {Theme} theme @param {string} font
    */
-  async draw(store, list, first, columns, theme, font) {
+  draw(store, list, first, columns, theme, font) {
     const { box } = this;
     if (!box) return;
     const last = Math.min(store.stop, first + columns);
@@ -130,40 +126,36 @@ export class Figure {
     this.heat.draw(store, view, theme[scale.kind], theme.background);
     this.heat.drawLetters(list, store, view, theme, font);
     const { order, quantity, layer } = store.header;
-    const frameKey = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
-      " ",
-    );
-    const frameChanged = this.frameKey !== frameKey;
-    if (frameChanged) {
+    const frameKey = [store.digest, order, quantity, layer, rows.from, rows.count].join(" ");
+    if (this.frameKey !== frameKey) {
       this.frameKey = frameKey;
-      this.figure = this.frameOf(theme, columns, box);
-      this.numberUnits(store, rows, box);
+      this.scale.replaceChildren(...this.numberUnits(store, rows, box), ...this.numberAxis(store, box));
     }
-    const { traces, layout } = this.figure;
-    drawLines(this.lines, store, view, box, traces, layout.yaxis2.range[1], theme.background);
-    const frame = () => react(this.plot, this.figure.data, this.figure.layout);
-    if (frameChanged && window.Plotly) await frame();
-    else if (frameChanged) this.plotly.then(frame); // at first, the canvases don't wait for Plotly
+    drawLines(this.lines, store, view, box, theme);
   }
 
-  /** The Plotly figure of axes and fixed lines, laid out in pixels. @param {LiveTheme} theme @param {number} columns @param {Box} box */
-  frameOf(theme, columns, { width, height, top, heat, lines }) {
-    const { data, layout } = structuredClone(theme.figure);
-    const part = (/** @type {number} */ y, /** @type {number} */ h) => [1 - (y + h) / height, 1 - y / height];
-    const traces = Object.fromEntries(data.map((trace) => [trace.name, trace]));
-    traces.uniform.x = layout.xaxis.range = [-0.5, columns - 0.5];
-    const { left, number } = this.size;
-    Object.assign(layout, { width, height, margin: { l: left, r: RIGHT_PX, t: 0, b: 0, pad: 0 } });
-    layout.yaxis2.tickfont.size = number;
-    layout.yaxis.domain = part(top.states, heat);
-    layout.yaxis2.domain = part(top.perplexity, lines);
-    layout.yaxis2.visible = traces.uniform.visible = !this.folded;
-    return { data, layout, traces };
+  /** A number or a name to the left of the axes. @param {string} kind its class @param {string} text @param {number} middle its place, in pixels @param {number} size of the font */
+  scaleMark(kind, text, middle, size) {
+    const mark = make("span", kind, text);
+    setPixels(mark, { width: this.size.left - 6, top: middle, "font-size": size });
+    return mark;
+  }
+
+  /** The powers of ten beside the perplexity. @param {Store} store @param {Box} box */
+  numberAxis(store, { top, lines }) {
+    const decades = axisDecades(store);
+    return Array.from({ length: this.folded ? 0 : Math.ceil(decades) }, (_, k) =>
+      this.scaleMark(
+        "rv-power",
+        (10 ** k).toLocaleString("en"),
+        top.perplexity + lines * (1 - k / decades),
+        this.size.number,
+      ),
+    );
   }
 
   /**
-   * Write units' numbers or names beside the heat map: of all rows if there is room, else, in the order by number, of
-   * some.
+   * Units' numbers or names beside the heat map: of all rows if there is room, else, in the order by number, of some.
    * @param {Store} store @param {{ from: number, count: number }} rows @param {Box} box
    */
   numberUnits(store, { from, count }, box) {
@@ -176,15 +168,11 @@ export class Figure {
     for (let row = Math.ceil(from / step) * step; row < end; row += step) {
       const unit = store.unitAt(row);
       const name = this.size.left === this.size.names && names.get(unit);
-      const mark = make("span", name ? "rv-name" : "", name || String(unit));
-      setPixels(mark, {
-        width: this.size.left - 6,
-        top: box.top.states + (row - from + 0.5) * tall,
-        "font-size": Math.min(this.size.number, tall),
-      });
-      marks.push(mark);
+      const middle = box.top.states + (row - from + 0.5) * tall;
+      const size = Math.min(this.size.number, tall);
+      marks.push(this.scaleMark(name ? "rv-name" : "rv-number", name || String(unit), middle, size));
     }
-    this.scale.replaceChildren(...marks);
+    return marks;
   }
 
   /** Place a mark at character t; null hides it. @param {"cursor" | "pinned"} kind @param {number | null} t */
@@ -260,9 +248,5 @@ export class Figure {
         event.preventDefault();
       }
     };
-  }
-
-  close() {
-    purge(this.plot);
   }
 }

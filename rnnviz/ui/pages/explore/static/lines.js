@@ -1,44 +1,48 @@
-// 1 / P of each character and the running perplexities, painted over Plotly's axis. They change with every keystroke,
-// which would take Plotly twenty times as long. Colours, widths and dashes come from the figure's traces.
+// 1 / P of each character and the running perplexities over their axis, painted: they change with every keystroke, which
+// would take a drawing library twenty times as long.
 
 import { fit } from "../../../browser/static/heat.js";
 
-/** @import { Untyped, Window2D } from "../../../browser/static/types" */
+/** @import { Theme, Window2D } from "../../../browser/static/types" */
 /** @import { Store } from "./store.js" */
 /** @import { Box } from "./types" */
 
 const ARROW_GAP_PX = 40; // pixels between two arrows
 const ARROW_PX = 4;
-/** @type {Record<string, number[]>} */
-const DASHES = { dot: [2, 3], dash: [8, 6], dashdot: [8, 3, 2, 3] };
+const LEAST_TOP = 10_000; // of the axis: a character of one in ten thousand is rare in every text
+const DASHES = { uniform: [9, 9], ngram: [2, 3], memoryless: [8, 3, 2, 3], model: [] };
+const WIDTHS = { uniform: 1.5, ngram: 1.5, memoryless: 1.5, model: 2.25 };
 
-/**
- * @param {HTMLCanvasElement} canvas
- * @param {Store} store
- * @param {Window2D} view
- * @param {Box} box
- * @param {Record<string, Untyped>} traces the figure's, by name
- * @param {number} decades the length of the logarithmic axis, from 1
- * @param {string} background the page's colour
- */
-export function drawLines(
-  canvas,
-  store,
-  { first, last, columns },
-  { inner, lines },
-  traces,
-  decades,
-  background,
-) {
+/** The length of the axis from 1, in powers of ten: unlikely texts cost more than a uniform guess. @param {Store} store */
+export function axisDecades({ fixed }) {
+  return Math.log10(Math.max(LEAST_TOP, 10 * (fixed.symbols.length + 1)));
+}
+
+/** @param {HTMLCanvasElement} canvas @param {Store} store @param {Window2D} view @param {Box} box @param {Theme} theme */
+export function drawLines(canvas, store, { first, last, columns }, { inner, lines }, theme) {
   const pen = fit(canvas, inner, lines);
   pen.clearRect(0, 0, inner, lines);
   if (!lines) return;
+  const decades = axisDecades(store);
+  const scale = lines / decades; // pixels of a power of ten
+  const level = (/** @type {number} */ value) => lines - Math.log10(value) * scale;
+  const across = (/** @type {number} */ y) => {
+    pen.beginPath();
+    pen.moveTo(0, y);
+    pen.lineTo(inner, y);
+  };
+  for (let k = 1; k < decades; k++) {
+    across(Math.round(level(10 ** k)) + 0.5);
+    stroke(pen, theme.grid, 1);
+  }
+  across(level(store.fixed.symbols.length + 1));
+  stroke(pen, theme.uniform, WIDTHS.uniform, DASHES.uniform);
   const room = inner / columns;
   const n = last - first;
   if (!n) return;
 
   // 1 / P: a stepped area on a logarithmic axis, with the heat map's columns.
-  const tall = (lines / decades) * Math.log10(2); // pixels of a bit
+  const tall = scale * Math.log10(2); // pixels of a bit
   pen.beginPath();
   pen.moveTo(0, lines);
   for (let i = 0; i < n; i++) {
@@ -47,33 +51,32 @@ export function drawLines(
     pen.lineTo((i + 1) * room, y);
   }
   pen.lineTo(n * room, lines);
-  pen.fillStyle = traces.surprisal.fillcolor;
+  const colour = /** @type {string} */ (theme.surprisal.at(-1));
+  pen.fillStyle = colour;
   pen.fill();
-  stroke(pen, traces.surprisal.line);
-  const arrows = { room, n, colour: traces.surprisal.line.color };
-  beyond(pen, (i) => store.bits(first + i) * tall > lines, arrows);
+  stroke(pen, colour, 1);
+  beyond(pen, (i) => store.bits(first + i) * tall > lines, { room, n, colour });
 
   // Running perplexities: lines, clipped at the axis's end.
   pen.save();
   pen.beginPath();
   pen.rect(0, 0, inner, lines);
   pen.clip();
-  const scale = lines / decades;
-  for (const [trace, running] of [
-    [traces.ngram, store.hasNgram && store.ngramRunning],
-    [traces.memoryless, store.memorylessRows && store.memorylessRunning],
-    [traces.model, store.networkRunning],
-  ]) {
+  const runnings = {
+    ngram: store.hasNgram && store.ngramRunning,
+    memoryless: store.memorylessRows && store.memorylessRunning,
+    model: store.networkRunning,
+  };
+  for (const name of /** @type {const} */ (["ngram", "memoryless", "model"])) {
+    const running = runnings[name];
     if (!running) continue;
-    const y = (/** @type {number} */ i) =>
-      lines - Math.log10(Math.min(1e9, running.perplexity(first + i))) * scale;
+    const y = (/** @type {number} */ i) => level(Math.min(1e9, running.perplexity(first + i)));
     pen.beginPath();
     for (let i = 0; i < n; i++) pen.lineTo((i + 0.5) * room, y(i));
     if (n === 1) pen.lineTo(room, y(0));
-    stroke(pen, { color: background, width: trace.line.width + 2 }); // apart from the area behind
-    stroke(pen, trace.line);
-    pen.setLineDash([]);
-    beyond(pen, (i) => y(i) < 0, { room, n, colour: trace.line.color });
+    stroke(pen, theme.background, WIDTHS[name] + 2); // apart from the area behind
+    stroke(pen, theme[name], WIDTHS[name], DASHES[name]);
+    beyond(pen, (i) => y(i) < 0, { room, n, colour: theme[name] });
   }
   pen.restore();
 }
@@ -97,11 +100,11 @@ function beyond(pen, is, { room, n, colour }) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} pen @param {Untyped} line */
-function stroke(pen, line) {
-  pen.strokeStyle = line.color;
-  pen.lineWidth = line.width;
+/** @param {CanvasRenderingContext2D} pen @param {string} colour @param {number} width @param {number[]} [dash] */
+function stroke(pen, colour, width, dash = []) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
   pen.lineJoin = "round";
-  pen.setLineDash(DASHES[line.dash] ?? []);
+  pen.setLineDash(dash);
   pen.stroke();
 }

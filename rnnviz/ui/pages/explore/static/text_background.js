@@ -8,7 +8,7 @@ import { setPixels } from "../../../browser/static/dom.js";
 import { fit } from "../../../browser/static/heat.js";
 
 /** @import { Store } from "./store.js" */
-/** @import { LiveTheme } from "./types" */
+/** @import { Theme } from "../../../browser/static/types" */
 
 /** @typedef {[left: number, top: number, right: number, bottom: number]} Rect a box, in the mirror's pixels */
 /** @typedef {"hover" | "pin"} Mark a frame around a single character */
@@ -236,7 +236,7 @@ const BACKGROUND_OPACITY = {
   dark: { diverging: "84", sequential: "5a" },
 };
 
-/** The colours behind the text, by scale. @param {LiveTheme} theme @returns {Record<string, string[]>} */
+/** The colours behind the text, by scale. @param {Theme} theme @returns {Record<string, string[]>} */
 export function makePalettes({ name, diverging, sequential, surprisal, reason }) {
   const soft = (/** @type {string[]} */ colours, /** @type {string} */ share) =>
     colours.map((colour) => colour + share);

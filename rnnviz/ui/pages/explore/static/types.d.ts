@@ -1,6 +1,6 @@
 // Types of the answers of rnnviz/ui/pages/explore: page/initial_data.py makes the fixed part, live_session.py each answer.
 
-import type { Figure, Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
+import type { Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
 
 /** A scale from values to colours, see `ColourScale` in figures/themes.py. */
 export interface Scale {
@@ -8,8 +8,6 @@ export interface Scale {
   low: number;
   high: number;
 }
-
-export type LiveTheme = Theme & { figure: Figure } & { [name: string]: unknown };
 
 /** The fixed part of the answers, see `fixed_part` in initial_data.py. */
 export interface Fixed {
@@ -36,7 +34,7 @@ export interface Fixed {
   ngram: string | null;
   order: number; // n of the n-gram model
   memoryless: string | null; // the network that can be shown beside this one
-  themes: Themes<LiveTheme>;
+  themes: Themes<Theme>;
   surprisalFull: number;
   reasonFull: number;
   limit: number;

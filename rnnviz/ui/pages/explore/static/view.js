@@ -5,7 +5,6 @@ import { BaseView } from "../../../browser/static/base.js";
 import { find } from "../../../browser/static/dom.js";
 import { makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
-import { loadPlotly } from "../../../browser/static/plotly.js";
 import { PredictionBars } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
@@ -23,7 +22,8 @@ import { Store } from "./store.js";
 import { makeColourOf, makePalettes } from "./text_background.js";
 import { heightFor, windowAround } from "./visible_range.js";
 
-/** @import { Answer, Arrays, LiveTheme, Place, SamplingSettings } from "./types" */
+/** @import { Theme } from "../../../browser/static/types" */
+/** @import { Answer, Arrays, Place, SamplingSettings } from "./types" */
 
 const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // elements that Escape closes
 
@@ -47,7 +47,7 @@ export class View extends BaseView {
   bookmark;
   /** @type {Numbers} */
   numbers;
-  /** @type {LiveTheme} */
+  /** @type {Theme} */
   theme;
   font = "";
   model = ""; // the model's name
@@ -94,21 +94,15 @@ export class View extends BaseView {
     // Escape doesn't end the presentation at once: it has other uses first, see `handleEscape`.
     else this.presenting = new Presenting(root, () => this.onPresentation(), false);
     this.focus = new FocusRestorer(root);
-    // Resolves to "", or to the address where Plotly is missing. Parsing the library blocks the browser for a second,
-    // so it waits until the first picture is painted. A message arrives after the paint; a frame's callback before it.
-    this.plotly = new Promise((resolve) => {
-      this.paint.port1.onmessage = ({ data }) => {
-        root.dataset.painted = data;
-        setTimeout(() => requestIdleCallback(resolve, { timeout: 1000 }), 250);
-      };
-    }).then(loadPlotly);
+    this.paint.port1.onmessage = ({ data }) => {
+      root.dataset.painted = data;
+    };
   }
 
   close() {
     super.close();
     this.bookmark?.close();
     this.editor?.close();
-    this.figure?.close();
     this.presenting?.close();
     this.focus.close();
     this.frames.close();
@@ -172,7 +166,7 @@ export class View extends BaseView {
         click: (t) => (t !== null || this.why) && this.askWhy(t),
         refused: (beyond) => this.controls.showLimit(beyond),
       });
-      this.figure = new Figure(find(root, "div.rv-figure"), this.plotly, {
+      this.figure = new Figure(find(root, "div.rv-figure"), {
         hover: (event) => this.setHover(event && this.figure.placeAt(event, this.store)),
         pick: (event) => this.pickPlace(this.figure.placeAt(event, this.store)),
         scroll: (columns) => this.scroll(this.start + columns),
@@ -209,7 +203,6 @@ export class View extends BaseView {
       this.styled.then(() => {
         root.hidden = false;
         focusOnArrival(root, this.editor.area);
-        this.plotly.then((missing) => missing && this.controls.showMissingPlotly(missing));
         this.observer?.observe(root);
         this.resized();
       });
@@ -402,14 +395,18 @@ export class View extends BaseView {
     if (!this.store.header || this.root.hidden || !this.figure?.box) return;
     const { store, characters, figure, columns } = this;
     const first = windowWithin(this.start, columns, store.start, store.stop);
-    figure.draw(store, characters, first, columns, this.theme, this.font).then(() => this.recordPaint());
+    figure.draw(store, characters, first, columns, this.theme, this.font);
+    this.recordPaint();
     this.colourText();
     this.readout.draw(store);
     this.controls.draw(store, first);
     this.drawCursor();
   }
 
-  /** Record the painted length in the element's dataset, for tests, and go on writing, after the browser's paint. */
+  /**
+   * Record the painted length in the element's dataset, for tests, and go on writing, after the browser's paint: a
+   * message arrives after it, a frame's callback before it.
+   */
   recordPaint() {
     const { length } = this.store;
     requestAnimationFrame(() => {

@@ -24,8 +24,6 @@ export class Board {
   openPicture = null;
   /** @type {Map<string, Standing>} the picture's symbols: their shapes and values */
   symbolValues = new Map();
-  /** @type {HTMLElement[]} the plots of primitives.js, kept because Plotly updates faster than it creates */
-  plots = [];
   /** @type {Map<string, Untyped>} controls by name */
   entries = new Map();
   /** Go to a step by its name, with changes of its controls. @type {(name: string, changes?: object) => void} */

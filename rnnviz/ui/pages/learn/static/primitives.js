@@ -6,10 +6,9 @@
 
 import katex from "../../../browser/katex/katex.mjs";
 import { make, makeSvg } from "../../../browser/static/dom.js";
-import { loadPlotly, react } from "../../../browser/static/plotly.js";
 import { OPTIONS } from "./formula.js";
+import { drawPlot } from "./plot.js";
 import { drawAnsweredQuestion, drawQuestion } from "./question.js";
-import { sketch } from "./sketch.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */
@@ -75,7 +74,6 @@ export function shrunkSize({ clientWidth, clientHeight, scrollWidth, scrollHeigh
 class Pen {
   /** @type {(() => void)[]} functions to call once the picture is on the page, as they measure it */
   later = [];
-  plots = 0;
 
   /** @param {Board} board */
   constructor(board) {
@@ -503,24 +501,11 @@ class Pen {
 
   /** @param {KitNode} node */
   plot(node) {
-    const { plots } = this.board;
-    const at = this.plots++;
-    plots[at] ??= make("div");
-    const element = make("div", "kit-plot", plots[at]);
-    const layFigure = () => {
+    const element = make("div", "kit-plot");
+    this.later.push(() => {
       const size = parseFloat(getComputedStyle(element).fontSize) * 0.88;
-      return figure(this.board, node, size, element.getBoundingClientRect());
-    };
-    this.later.push(async () => {
-      if (!window.Plotly) {
-        const { data, layout } = layFigure();
-        plots[at].replaceChildren(sketch(data, layout));
-      }
-      await loadPlotly();
-      if (!element.isConnected) return;
-      const { data, layout } = layFigure();
-      plots[at].querySelector(".kit-sketch")?.remove();
-      react(plots[at], data, layout);
+      const { width, height } = element.getBoundingClientRect();
+      element.append(drawPlot(node, this.board.numbers, size, { width, height }));
     });
     return element;
   }
@@ -604,151 +589,4 @@ export function classNames(first, look = "") {
       .filter(Boolean)
       .map((name) => `kit-${name}`),
   ].join(" ");
-}
-
-/**
- * A plot's Plotly figure, with names at the lines' ends that don't overlap.
- * @param {Pick<Board, "theme" | "fonts">} board @param {KitNode} node @param {number} size of the font, in pixels
- * @param {{ width: number, height: number }} box
- */
-export function figure({ theme, fonts }, node, size, { width, height }) {
-  const { lines, x, y, log, log_x, mark, xs, ys, ticks, levels } = node;
-  const colour = (/** @type {string} */ name) => theme[name] ?? theme.muted;
-  const along = (/** @type {boolean} */ logarithmic, /** @type {number} */ v) =>
-    logarithmic ? Math.log10(v) : v;
-  const data = lines.map((/** @type {KitNode} */ line) => ({
-    x: line.xs ?? line.ys.map((/** @type {unknown} */ _y, /** @type {number} */ i) => i),
-    y: line.ys,
-    name: line.name,
-    mode: line.dots ? "lines+markers" : "lines",
-    line: { color: colour(line.colour), dash: line.dash, width: line.width },
-    marker: { size: 8, color: colour(line.colour) },
-  }));
-  const named = lines.filter((/** @type {KitNode} */ line) => line.name);
-  const nameWidth = widest(named.map((/** @type {KitNode} */ line) => line.name));
-  const left = levels ? 2.2 + widest(Object.values(levels)) * 0.56 : log ? 4.5 : 3.9;
-  const axis = {
-    gridcolor: theme.grid,
-    linecolor: theme.axis,
-    zeroline: false,
-    showline: true,
-    fixedrange: true,
-    // Labels fit the margins, so Plotly need not measure each, which would take half of its time.
-    ticklabeloverflow: "allow",
-    tickangle: 0,
-  };
-  const range = (/** @type {number[] | undefined} */ ends, /** @type {boolean} */ logarithmic) =>
-    ends?.map((v) => along(logarithmic, v));
-  const all = lines.flatMap((/** @type {KitNode} */ line) =>
-    line.ys.filter((/** @type {number | null} */ v) => v !== null && (!log || v > 0)),
-  );
-  const [low, high] = range(ys, log) ?? padRange(all.map((/** @type {number} */ v) => along(log, v)));
-  const plotted = height - size * 4.2;
-  const ends = spreadApart(
-    named.map((/** @type {KitNode} */ line) =>
-      along(log, line.ys.findLast((/** @type {number | null} */ v) => v !== null) ?? NaN),
-    ),
-    ((high - low) * size * 1.25) / plotted,
-    low,
-    high,
-  );
-  const annotations = named.map((/** @type {KitNode} */ line, /** @type {number} */ i) => ({
-    x: 1,
-    xref: "paper",
-    xanchor: "left",
-    y: ends[i],
-    yanchor: "middle",
-    text: ` ${line.name}`,
-    showarrow: false,
-    font: { size, color: colour(line.colour) },
-  }));
-  const shapes =
-    mark === undefined
-      ? []
-      : [
-          {
-            type: "line",
-            x0: mark,
-            x1: mark,
-            yref: "paper",
-            y0: 0,
-            y1: 1,
-            line: { color: theme.pinned, width: 2.5 },
-          },
-        ];
-  return {
-    data,
-    layout: {
-      width,
-      height,
-      shapes,
-      annotations,
-      showlegend: false,
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: fonts.text, size, color: theme.muted },
-      margin: { l: size * left, r: size * (0.8 + nameWidth * 0.56), t: size * 0.9, b: size * 3.1, pad: 2 },
-      xaxis: {
-        ...axis,
-        title: { text: x, standoff: size * 0.4 },
-        type: log_x ? "log" : "linear",
-        range: range(xs, log_x),
-        ...(log_x && { dtick: 1 }),
-        ...(ticks && namedTicks(ticks)),
-      },
-      yaxis: {
-        ...axis,
-        title: { text: y, standoff: size * 0.4 },
-        type: log ? "log" : "linear",
-        range: [low, high],
-        exponentformat: "power",
-        ...(log && { dtick: Math.max(1, Math.ceil((high - low) / 6)) }),
-        ...(levels && namedTicks(levels)),
-      },
-    },
-  };
-}
-
-/** The length of the longest text, in Latin letters; a Chinese one counts 1.8. @param {string[]} texts */
-export function widest(texts) {
-  const widths = texts.map((words) => [...words].reduce((n, c) => n + (c > "\u2e80" ? 1.8 : 1), 0));
-  return Math.max(0, ...widths);
-}
-
-/** An axis's ticks with names, escaped for Plotly's HTML; a line end breaks a name. @param {Record<string, string>} names */
-export function namedTicks(names) {
-  const plain = (/** @type {string} */ words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;");
-  return {
-    tickmode: "array",
-    tickvals: Object.keys(names).map(Number),
-    ticktext: Object.values(names).map((words) => plain(words).replace(/\n/g, "<br>")),
-  };
-}
-
-/** The range of values, with 4 % of room at both ends. @param {number[]} values */
-export function padRange(values) {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const room = (high - low || 1) * 0.04;
-  return [low - room, high + room];
-}
-
-/**
- * Places near the wanted ones, at least `least` apart, from `low` to `high`: 40 turns that push close ones apart.
- * @param {number[]} places @param {number} least @param {number} low @param {number} high
- */
-export function spreadApart(places, least, low, high) {
-  const order = places.map((_at, i) => i).sort((i, j) => places[i] - places[j]);
-  const spread = [...places];
-  for (let turn = 0; turn < 40; turn++) {
-    order.slice(1).forEach((i, n) => {
-      const below = order[n];
-      const lacks = (least - (spread[i] - spread[below])) / 2;
-      if (lacks > 0) {
-        spread[i] += lacks;
-        spread[below] -= lacks;
-      }
-    });
-    for (const i of order) spread[i] = Math.max(low, Math.min(high, spread[i]));
-  }
-  return spread;
 }

@@ -4,7 +4,6 @@ import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
 import { makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
-import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
@@ -319,7 +318,6 @@ export class View extends BaseView {
     const { scene, step, seq } = this.answer;
     const rest = !this.viewSocket.seqInFlight && !this.viewSocket.askDue;
     const drawings = (Number(dataset.drawn) || 0) + 1;
-    if (drawings === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // ahead of the first plot
     for (const [name, value] of Object.entries({ scene, step, drawn: drawings, answered: seq, rest }))
       dataset[name] = String(value);
     if (this.askedAt === undefined || !rest) return;
