@@ -266,7 +266,7 @@ class TrainConfig:
     weight_decay      the optimiser's, on matrices only
     clip              largest gradient norm; above it the gradient is scaled down; None: whatever its norm, it
                       stays as it is
-    dropout_*         see rnnviz.lab.engines.torch_model.Dropout
+    dropout_*         see rnnviz.lab.engines.dropout.Dropout
     min_count         characters rarer than this in the training text are read as <unk>; 0: 2 for a text of
                       10,000 characters or more, 1 for a shorter one, of which none is dropped
     evaluate_every    steps between reports; 0: once an epoch

@@ -137,7 +137,7 @@ def figure(result: object, panel: str = "") -> Any:
     """The figure of a Trace, or of a finding's `panel` (the first without a name), with its title.
 
     A Trace's rows are the units of its last layer, similar ones side by side. Raises ConfigError where
-    `shown` has no such picture, and where Plotly is missing.
+    `result` has no such picture, and where Plotly is missing.
     """
     try:
         from plotly.graph_objects import Figure

@@ -94,7 +94,7 @@ class LiveAsk:
 
     @cached_property  # a key needs it twice, and `replace` checks all fields
     def view_choices(self) -> LiveAsk:
-        """The ask without the text, the window's start and the numbering: equal ones show the same of a text."""
+        """The ask without text, the window's start and the numbering: equal ones show the same of a text."""
         return replace(self, text="", start=None, client="", seq=0, base=0, digest="", at=0)
 
     @property

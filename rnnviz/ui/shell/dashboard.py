@@ -39,7 +39,7 @@ _component = Component("board")
 class ColouredText:
     """A text, a colour behind each character.
 
-    levels   (T,) uint8, 0 .. LEVELS - 1, from `Scale.levels`
+    levels   (T,) uint8, 0 .. COLOUR_LEVELS - 1, from `ColourScale.levels`
     palette  "diverging", "sequential", "surprisal" or "versus"
     values   (T,) numbers shown for the character under the pointer, or None
     at       the index of a character to mark, or None
@@ -66,7 +66,7 @@ class ColouredText:
 def colour_text(
     text: str, values: Array, scale: ColourScale, label: str, palette: str = "", **options: Any
 ) -> ColouredText:
-    """A text coloured by `values` (T,) on `scale`; `options` are further fields of `Text`."""
+    """A text coloured by `values` (T,) on `scale`; `options` are further fields of `ColouredText`."""
     return ColouredText(text, scale.levels(values), palette or scale.kind, label, values, **options)
 
 

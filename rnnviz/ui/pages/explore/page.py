@@ -102,6 +102,8 @@ def _session(
     models = context.network, context.ngram_model, memoryless
     if session is None or not all(map(is_, (session.model, session.ngram_model, session.memoryless), models)):
         session = state[_SESSION] = LiveSession(*models, temperature=FIRST_TEMPERATURE)
+    # Without the lock: the answer that follows reads the text anew, and until then `is_quick` alone compares
+    # with it, which decides where an ask is answered, not how.
     session.text = text
     return session, text
 

@@ -421,7 +421,11 @@ export class View extends BaseView {
     const byUnit = store.header.unit !== null && this.unit !== null;
     const by = this.why && store.occlusion ? "why" : byUnit ? "unit" : "surprisal";
     const { actual, model } = this.theme;
-    const textColours = { unknown: actual, written: model, wash: by === "surprisal" ? `${model}33` : "" };
+    const textColours = {
+      unknown: actual,
+      written: model,
+      writtenBackground: by === "surprisal" ? `${model}33` : "",
+    };
     this.editor.paint(makeColourOf(store, palettes, by), (t) => store.isUnknown(t), characters, textColours);
   }
 
