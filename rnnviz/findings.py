@@ -77,7 +77,7 @@ def count(value: float | None) -> Number:
     return Number(value, "count")
 
 
-def span(low: float | None, high: float | None, digits: int = 3) -> Sentence | Number:
+def interval_words(low: float | None, high: float | None, digits: int = 3) -> Sentence | Number:
     """An interval inside a sentence; a dash where an end is None."""
     if low is None or high is None:
         return Number(None)

@@ -126,7 +126,7 @@ def read_run(folder: Path) -> list[str]:
     listed = runs.listed()
     assert {name.id for name in listed} == {"sound", "odd"}
     for name in listed:
-        json.dumps([name.description, name.last, name.report], ensure_ascii=False, allow_nan=False)
+        json.dumps([name.description, name.progress, name.report], ensure_ascii=False, allow_nan=False)
         name.name.encode()
     assert len(run.reason) < 1000
     training.curves(

@@ -70,7 +70,7 @@ def learn(page: Page, url: str, language: str) -> None:
 def inside(page: Page, url: str, language: str) -> None:
     """Which units tell whether a quotation is open."""
     page.goto(f"{url}/inside?{urlencode({'model': 'holmes-lstm', 'lang': language, 'part': 'units'})}")
-    expect(page.get_by_test_id("rnnviz-board").first).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    expect(page.get_by_test_id("rnnviz-dashboard").first).to_have_attribute("data-drawn", re.compile(r"\d+"))
 
 
 def train(page: Page, url: str, language: str) -> None:

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 from rnnviz.checks import restore
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Number, Sentence, count, make_sentences, span, words
+from rnnviz.findings import Number, Sentence, count, interval_words, make_sentences, words
 from rnnviz.networks import checkpoint
 from rnnviz.networks.verdicts import (
     MIN_LEAD,
@@ -140,8 +140,8 @@ class Recorded:
         if report is None:
             named = {"unit": words("unit", n=self.unit), "n": count(self.characters)}
             return make_sentences(("recorded.confirmed", "recorded.less"), **named)
-        reached = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
-        context, untrained = reached.get("context"), reached.get("untrained")
+        rivals_by_kind = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
+        context, untrained = rivals_by_kind.get("context"), rivals_by_kind.get("untrained")
         codes = ("recorded.follows", "recorded.beside") if context and untrained else ("recorded.follows",)
         return make_sentences(
             codes,
@@ -149,7 +149,7 @@ class Recorded:
             target=described(self.target),
             measure=measured(self.measure),
             score=Number(report.score),
-            interval=span(*report.interval),
+            interval=interval_words(*report.interval),
             k=context.number if context else None,
             context=Number(context.score if context else None),
             untrained=Number(untrained.score if untrained else None),

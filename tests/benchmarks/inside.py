@@ -22,14 +22,14 @@ REST = 250  # milliseconds between an answer and the next key
 PARTS = ("units", "memory", "match", "cause")
 
 WATCH = """
-(board) => {
+(dashboard) => {
   const state = (window.bench = { start: 0, took: null });
   for (const kind of ['keydown', 'pointerdown'])
     addEventListener(kind, () => { state.start = performance.now(); state.took = null; }, true);
   const channel = new MessageChannel();
   channel.port1.onmessage = () => { state.took = performance.now() - state.start; };
   new MutationObserver(() => requestAnimationFrame(() => channel.port2.postMessage(0)))
-    .observe(board, { attributes: true, attributeFilter: ['data-shown'] });
+    .observe(dashboard, { attributes: true, attributeFilter: ['data-shown'] });
 }
 """
 
@@ -57,16 +57,16 @@ def main() -> None:
         print(f"{options.model}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
         for part in options.parts:
             page.goto(f"{url}/inside?model={options.model}&part={part}")
-            board = page.locator("[data-testid=rnnviz-board][data-drawn]:has(.bd-open)").first
-            board.wait_for(timeout=120_000)
+            dashboard = page.locator("[data-testid=rnnviz-dashboard][data-drawn]:has(.dash-open)").first
+            dashboard.wait_for(timeout=120_000)
             expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=120_000)
             expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=120_000)
             page.wait_for_load_state("networkidle")
             # The card's text has been read when the histogram is there; gates stand before the predictions.
             if (figure_of := {"units": "histogram", "memory": "reach"}.get(part)) is not None:
                 page.locator(f"[data-name={figure_of}]").wait_for(timeout=120_000)
-            board.evaluate(WATCH)
-            places = [letter(board.locator(".bd-open").first, t) for t in (200, 205, 210)]
+            dashboard.evaluate(WATCH)
+            places = [letter(dashboard.locator(".dash-open").first, t) for t in (200, 205, 210)]
             rows = {
                 "a click": answers(page, lambda n, at=places: page.mouse.click(*at[n % 3]), options.rounds)
             }

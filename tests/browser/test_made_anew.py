@@ -22,16 +22,16 @@ def test_remounted_training_view_shows_same_model(page: Page, app_url: str) -> N
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
 
 
-def test_remounted_board_shows_same_choice(page: Page, app_url: str) -> None:
+def test_remounted_dashboard_shows_same_choice(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/inside?model=tiny-gru&part=memory")
-    board = page.get_by_test_id("rnnviz-board").first
-    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
-    text = board.locator(".bd-open").first
+    dashboard = page.get_by_test_id("rnnviz-dashboard").first
+    expect(dashboard).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    text = dashboard.locator(".dash-open").first
     page.mouse.click(*letter(text, 6))
     until_highlighted(text, "pin", 1)
     (chosen, *_), where = highlighted(text, "pin"), letter(text, 6)
-    make_anew(board)
-    expect(board).to_have_attribute("data-theme", "dark")
+    make_anew(dashboard)
+    expect(dashboard).to_have_attribute("data-theme", "dark")
     until_highlighted(text, "pin", 1)
     assert (highlighted(text, "pin"), letter(text, 6)) == ([chosen], where)
 

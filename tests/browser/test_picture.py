@@ -195,7 +195,7 @@ def test_run_presentation_shows_picture_curve_bars_and_sample_alone(page: Page, 
         expect(page.locator(selector)).to_be_visible()
     hidden = (page.get_by_test_id("stSidebar"), page.get_by_role("button", name="Start"), page.locator("h1"))
     explore = page.get_by_role("button", name="Open in Explore")
-    for element in (*hidden, explore, page.locator(".rt-numbers"), page.locator(".rt-steps")):
+    for element in (*hidden, explore, page.locator(".rt-numbers"), page.locator(".rt-details-chart")):
         expect(element).to_be_hidden()
     assert smallest(view) >= 20
     assert box_of(view)["height"] <= SCREEN["height"]

@@ -61,7 +61,7 @@ def test_toy_run_learns_and_opens_in_explore(page: Page, app_url: str) -> None:
     expect(view.locator(".rt-legend")).to_have_text("training text")
     expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a uniform guess")
     view.locator("summary").click()
-    expect(view.locator(".rt-steps .main-svg").first).to_be_visible()
+    expect(view.locator(".rt-details-chart .main-svg").first).to_be_visible()
     expect(page.get_by_test_id("training-rate")).to_have_text(re.compile(r"\d"))
     learnt, expected = view.evaluate(PICTURE), view.evaluate(COLOUR)
     expect(view.locator(".rt-sample")).to_contain_text("machinemachinemachine")

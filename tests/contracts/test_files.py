@@ -105,7 +105,7 @@ def stopped(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(stopped: Any) -> None:
     folder, run_path, step, snapshot, whole = stopped
     run = runs.find("run")
-    assert (run.state, run.last and run.last["step"]) == ("stopped", step)
+    assert (run.state, run.progress and run.progress["step"]) == ("stopped", step)
     assert run.description["probe"] == "the lamp"
     assert runs.snapshots("run")[-1] == snapshot
     first, now = runs.snapshot("run", 0), runs.snapshot("run")

@@ -75,7 +75,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
     "What a card says is shown as text": [
-        "ui/shell/test_main.py::test_card_shows_yardsticks_and_ngram_can_score",
+        "ui/shell/test_main.py::test_card_shows_baselines_and_ngram_can_score",
         "page/test_build.py::test_markup_in_card_stays_text",
     ],
     "to the names that it was told alone (`RNNVIZ_HOSTS`), and to their pages": [

@@ -16,9 +16,9 @@ function training(steps, sent, newest, run = "one") {
   const frames = [...sent.map((step) => about(step)), ...(newest === null ? [] : [about(newest, "now")])];
   return /** @type {any} */ ({
     run,
-    born: 1,
+    created: 1,
     steps,
-    probe: newest === null ? "" : "ab",
+    watchText: newest === null ? "" : "ab",
     symbols: ["", "a"],
     frames,
   });
@@ -44,7 +44,7 @@ test("a layer of a frame is read as the heat map and the bars read a text", () =
   const next = Object.assign(Uint16Array.of(0, 1, 1, 0, 1, 0), { shape: [3, 2] });
   const chances = Float32Array.of(0.5, 0.5, 0.75, 0.25, 1, 0);
   const rest = {
-    came: Uint16Array.of(1, 0),
+    actual: Uint16Array.of(1, 0),
     chance: Float32Array.of(0.5, 0.25),
     nll: new Float32Array(2),
     entropy: new Float32Array(3),

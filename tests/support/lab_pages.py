@@ -15,8 +15,8 @@ def choose_way(app: AppTest, way: str) -> AppTest:
     return run_until_settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
 
 
-def ask_board(app: AppTest, key: str, **action: Any) -> AppTest:
-    """As if a board's browser had asked this."""
+def ask_dashboard(app: AppTest, key: str, **action: Any) -> AppTest:
+    """As if a dashboard's browser had asked this."""
     app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **action}
     return app.run()
 
@@ -25,9 +25,9 @@ def write_text(app: AppTest, text: str) -> AppTest:
     return app.text_area(key="inside.text").set_value(text).run()
 
 
-def text_values(board: dict[str, Any], n: int = 0) -> Any:
-    """The values by which a board's text `n` is coloured, one a character."""
-    return board["arrays"][board["texts"][n]["values"]]
+def text_values(dashboard: dict[str, Any], n: int = 0) -> Any:
+    """The values by which a dashboard's text `n` is coloured, one a character."""
+    return dashboard["arrays"][dashboard["texts"][n]["values"]]
 
 
 def pick_text(app: AppTest, text: str) -> AppTest:

@@ -14,11 +14,11 @@ import numpy as np
 from rnnviz.arrays import Array, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.lab.analysis.evidence import needs_fits, weigh
+from rnnviz.lab.analysis.evidence import add_evidence, needs_fits
 from rnnviz.lab.analysis.search_result import Replication, Search, holm, min_shifts
 from rnnviz.lab.analysis.searching import DEFAULT_SHIFTS, Searcher
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.lab.analysis.targets import target as labels
+from rnnviz.lab.analysis.targets import target as make_target
 from rnnviz.lab.engines import untrained as networks
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -104,10 +104,10 @@ def controlled(
     report = Reporter(progress)
     searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
     varying = [target for target in targets if target.varies or not len(target)]
-    near = [0 if target.graded else edges for target in varying]
+    edge_widths = [0 if target.graded else edges for target in varying]
     searches = []
-    for sought, e in zip(varying, near, strict=True):
-        searches.append(searcher.search(sought, edges=e, shifts=shifts))
+    for target, width in zip(varying, edge_widths, strict=True):
+        searches.append(searcher.search(target, edges=width, shifts=shifts))
         report(0.0)
     columns = echoes(
         model,
@@ -120,11 +120,11 @@ def controlled(
         fresh=fresh,
         progress=part(progress, 0.0, COPIES_SHARE),
     )
-    weighed = []
-    for sought, search, e, copy_values in zip(varying, searches, near, columns, strict=True):
-        weighed.append(weigh(searcher, search, sought, copy_values, edges=e))
-        report(COPIES_SHARE + (1 - COPIES_SHARE) * len(weighed) / len(varying))
-    remaining = iter(weighed)
+    searches_with_evidence = []
+    for target, search, width, copy_values in zip(varying, searches, edge_widths, columns, strict=True):
+        searches_with_evidence.append(add_evidence(searcher, search, target, copy_values, edges=width))
+        report(COPIES_SHARE + (1 - COPIES_SHARE) * len(searches_with_evidence) / len(varying))
+    remaining = iter(searches_with_evidence)
     return [next(remaining) if target.varies or not len(target) else None for target in targets]
 
 
@@ -240,19 +240,19 @@ def find(
 def _find(
     model: Network,
     text: str,
-    sought_names: Sequence[Sought],
+    sought: Sequence[Sought],
     *,
     shifts: int | None,
     progress: Progress | None,
     **options: Any,
 ) -> list[Search]:
-    """A search for each target, with its evidence; `given` are arguments of `controlled`."""
+    """A search for each target, with its evidence; `options` are arguments of `controlled`."""
     traced = trace_long_text(model, text, part(progress, 0.0, READING_SHARE))
-    sought = [labels(target, traced.text) for target in sought_names]
-    for target in sought:
+    targets = [make_target(target, traced.text) for target in sought]
+    for target in targets:
         target.check(len(traced))
-    enough = max(DEFAULT_SHIFTS, min_shifts(len(sought))) if shifts is None else shifts
+    enough = max(DEFAULT_SHIFTS, min_shifts(len(targets))) if shifts is None else shifts
     searching = part(progress, READING_SHARE, 1.0)
-    searches = controlled(model, traced, sought, shifts=enough, progress=searching, **options)
+    searches = controlled(model, traced, targets, shifts=enough, progress=searching, **options)
     Reporter(progress).end()
     return [search for search in searches if search is not None]

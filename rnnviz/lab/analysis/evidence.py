@@ -14,7 +14,7 @@ characters one by one and the n-grams of up to k that end there, hashed (Weinber
 logistic regression for a mask, and a ridge regression on the ranks for a graded target. It predicts one part
 of a text, fitted on all the rest.
 
-SeriesScores vary with the sample of text:
+Scores vary with the sample of text:
 
     AUC          through its placement values (DeLong, DeLong & Clarke-Pearson 1988): a character inside
                  counts with the share of the others that are lower, one outside with the share of those
@@ -96,7 +96,7 @@ def needs_fits() -> None:
         ) from None
 
 
-def weigh(
+def add_evidence(
     searcher: Searcher,
     search: Search,
     target: Target,
@@ -120,7 +120,7 @@ def weigh(
     >>> states = np.random.default_rng(0).normal(size=(20_000, 4))
     >>> states[:, 2] += mask.values
     >>> searcher = Searcher(states)
-    >>> found = weigh(searcher, searcher.search(mask), mask)
+    >>> found = add_evidence(searcher, searcher.search(mask), mask)
     >>> found.evidence.stability, [round(end, 1) for end in found.evidence.report.interval]
     (1.0, [0.7, 0.8])
     """
@@ -129,32 +129,32 @@ def weigh(
     split = searcher.split(target, edges)
     series = [searcher.columns(search, 1)[:, 0]]
     if not split.blocks:
-        reached = [_scores([column], target, split, split.second).values[0] for column in untrained]
-        return replace(search, untrained=tuple(map(float, reached)))
-    named: list[tuple[Simpler, int]] = []
-    parts = [half for half in (split.second, split.third) if half is not None]
+        untrained_scores = [_scores([column], target, split, split.second).values[0] for column in untrained]
+        return replace(search, untrained=tuple(map(float, untrained_scores)))
+    rival_names: list[tuple[Simpler, int]] = []
+    parts = [part for part in (split.second, split.third) if part is not None]
     if searcher.ids is not None:
-        named += [("character", 1), *(("context", k) for k in CONTEXT_LENGTHS)]
+        rival_names += [("character", 1), *(("context", k) for k in CONTEXT_LENGTHS)]
         predictors = [partial(ranking.predict_by_symbol, searcher.ids, target.values)]
         predictors += [partial(predicted, searcher.ids, target.values, k) for k in CONTEXT_LENGTHS]
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
             fits = [[pool.submit(predict, ~part) for part in parts] for predict in predictors]
-            for place, halves in enumerate(fits):
-                report(place / (len(CONTEXT_LENGTHS) + 2))
-                series.append(halves[0].result())
-                for part, fit in zip(parts[1:], halves[1:], strict=True):
+            for number, part_fits in enumerate(fits):
+                report(number / (len(CONTEXT_LENGTHS) + 2))
+                series.append(part_fits[0].result())
+                for part, fit in zip(parts[1:], part_fits[1:], strict=True):
                     series[-1][part] = fit.result()[part]  # each part is predicted by a fit on the rest
     report(1 - 1 / (len(CONTEXT_LENGTHS) + 2))
-    named += [("untrained", seed) for seed in range(len(untrained))]
+    rival_names += [("untrained", seed) for seed in range(len(untrained))]
     series += untrained
     scores = [_scores(series, target, split, part) for part in parts]
-    leading = _scores(list(searcher.columns(search, STABILITY_UNITS).T), target, split, split.first)
+    top_scores = _scores(list(searcher.columns(search, STABILITY_UNITS).T), target, split, split.first)
     return replace(
         search,
-        evidence=_evidence(scores, leading, named, resamples),
+        evidence=_evidence(scores, top_scores, rival_names, resamples),
         untrained=tuple(
             float(value)
-            for value, (kind, _n) in zip(scores[0].values[1:], named, strict=True)
+            for value, (kind, _n) in zip(scores[0].values[1:], rival_names, strict=True)
             if kind == "untrained"
         ),
     )
@@ -187,7 +187,7 @@ def search(
     if not copies:
         return result
     columns = [copy.best_column(target, edges) for copy in copies]
-    return weigh(searcher, result, target, columns, edges=edges)
+    return add_evidence(searcher, result, target, columns, edges=edges)
 
 
 def _scores(series: Sequence[Array], target: Target, split: TextSplit, part: Mask) -> SeriesScores:
@@ -200,21 +200,21 @@ def _scores(series: Sequence[Array], target: Target, split: TextSplit, part: Mas
 
 def _evidence(
     scores: Sequence[SeriesScores],
-    leading: SeriesScores,
-    named: Sequence[tuple[Simpler, int]],
+    top_scores: SeriesScores,
+    rival_names: Sequence[tuple[Simpler, int]],
     resamples: int,
 ) -> Evidence:
-    """The evidence from the `scores` of the unit and its rivals `named`, one for each measuring part, and the
-    scores of the `leading` units on the part that ranks.
+    """The evidence from the `scores` of the unit and its rivals, in each part that measures, and the
+    `top_scores` of the best-ranked units, in the part that ranks.
     """
-    rivals = [tuple(part.rival(n, *name) for n, name in enumerate(named, 1)) for part in scores]
-    if not all(part.has_intervals for part in (leading, *scores)):
+    rivals = [tuple(part.rival(n, *name) for n, name in enumerate(rival_names, 1)) for part in scores]
+    if not all(part.has_intervals for part in (top_scores, *scores)):
         return Evidence(rivals[0], None, None, 0)
     reports = [
         Report(float(part.values[0]), part.interval(), part_rivals)
         for part, part_rivals in zip(scores, rivals, strict=True)
     ]
-    return Evidence(rivals[0], reports[0].interval, *leading.stability(resamples), *reports[1:])
+    return Evidence(rivals[0], reports[0].interval, *top_scores.stability(resamples), *reports[1:])
 
 
 @dataclass(frozen=True, eq=False)

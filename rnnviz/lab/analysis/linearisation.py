@@ -142,7 +142,7 @@ def read(
         _refuse(stop, limit, square)
     # One character more than is read: it is the last input's target. The text's end has none.
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
-    inputs, next_symbols = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
+    inputs, next_symbols = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; `next_symbols` may lack the last
     hidden, cell = weights.states(len(inputs) + 1)
     weights.run(inputs, hidden, cell)
     # Of all steps: no gradient goes through an infinite state.

@@ -324,7 +324,7 @@ def probe_units(
     report(1 / total)
     values = target.values
     split = searcher.split(target)
-    first, second = split.learn, split.second
+    first, second = split.fitting, split.second
     parts = Parts(searcher.values, first, second)
     line = parts.line(values)
     report(3 / total)
@@ -349,7 +349,7 @@ def probe_units(
     report(1 - 2 / total)
     scores = SeriesScores.from_series(np.column_stack(columns), values[second])
     scores = scores if split.blocks else replace(scores, has_intervals=False)
-    context, reached, lead = _closest_rivals(scores, len(around))
+    context, untrained_scores, lead = _closest_rivals(scores, len(around))
     report.end()
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
@@ -360,7 +360,7 @@ def probe_units(
         score=parts.score(line, values),
         few=tuple(subsets),
         control=tuple(control),
-        untrained=reached,
+        untrained=untrained_scores,
         character=search.character,
         held_out=bool(split.blocks),
         characters=len(target),
@@ -404,7 +404,7 @@ def _control(parts: Parts, values: Array, random: np.random.Generator) -> list[f
     """The score of a probe for random labels; [] where they are constant over a part."""
     for _attempt in range(10):
         labels = random_labels(values, random)
-        if all(varies(labels[half]) for half in (parts.first, parts.second)):
+        if all(varies(labels[mask]) for mask in (parts.first, parts.second)):
             return [parts.score(parts.line(labels), labels)]
     return []
 

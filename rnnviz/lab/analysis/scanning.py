@@ -204,7 +204,7 @@ def scan(
         unit = unit_at_column(column, weights.layers[0].units, layer)
         series = values[:, number].copy()
         extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
-        card = _report(unit, series, inputs[1:], model.vocabulary, bins, *extremes)
+        card = _make_card(unit, series, inputs[1:], model.vocabulary, bins, *extremes)
         if quantity == "hidden" and unit.layer == len(weights.layers) - 1 and weights.readout.shape[1]:
             raises, lowers = pushes(model, unit, k=MAX_PUSHES)
             card = replace(card, raises=raises, lowers=lowers)
@@ -217,7 +217,7 @@ def scan(
 def _extremes(
     series: Floats, sign: int, text: str, count: int, around: tuple[int, int]
 ) -> tuple[Context, ...]:
-    """At most `most` Contexts of a unit's values (T,) that don't overlap: window maxima, highest first,
+    """At most `count` Contexts of a unit's values (T,) that don't overlap: window maxima, highest first,
     earliest first among equals; with `sign` -1 minima.
     """
     before, after = around
@@ -242,7 +242,7 @@ def _extremes(
     return tuple(contexts)
 
 
-def _report(
+def _make_card(
     unit: Unit,
     series: Floats,
     ids: Ids,
@@ -341,7 +341,9 @@ def pushes(
     nats -= nats.mean()
     order = np.argsort(-nats, kind="stable").tolist()
 
-    def named(symbols: Iterable[int]) -> list[tuple[str, float]]:
+    def with_nats(symbols: Iterable[int]) -> list[tuple[str, float]]:
         return [(model.vocabulary.symbol(s), float(nats[s])) for s in symbols]
 
-    return named([s for s in order if nats[s] > 0][:k]), named([s for s in order[::-1] if nats[s] < 0][:k])
+    return with_nats([s for s in order if nats[s] > 0][:k]), with_nats(
+        [s for s in order[::-1] if nats[s] < 0][:k]
+    )

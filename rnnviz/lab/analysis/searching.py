@@ -5,7 +5,7 @@ a third.
     ranked on    ▒▒▒               ▒▒▒                   each unit's score, and its direction
     confirmed on       ▒▒▒               ▒▒▒             its score there, in the same direction
     chance             ▒▒▒               ▒▒▒             its score, in either direction, for shifted targets
-    reported on              ▒▒▒               ▒▒▒       the score and the leads that are named, see `weigh`
+    reported on              ▒▒▒               ▒▒▒       its score, and its leads: `add_evidence`
 
 A text shorter than MIN_VERDICT_CHARS, which gets no verdict, has the first two parts only.
 
@@ -57,7 +57,7 @@ class TextSplit(NamedTuple):
     near: Mask | None
 
     @property
-    def learn(self) -> Mask:
+    def fitting(self) -> Mask:
         """(T,) the characters on which rivals are fitted before `second` measures them."""
         return ~self.second if self.blocks else self.first
 
@@ -117,11 +117,11 @@ class Searcher:
         ranked, measured = self._ranks(split, 0), self._ranks(split, 1)
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
-        by_chance = self._by_chance(measured, target.values[second], shifts)
+        shifted_scores = self._shifted_scores(measured, target.values[second], shifts)
         # The target itself counts as one of the shifts, so p is never 0 and the test keeps its level.
-        p = (1 + (by_chance >= score).sum(axis=0)) / (len(by_chance) + 1)
+        p = (1 + (shifted_scores >= score).sum(axis=0)) / (len(shifted_scores) + 1)
         order = np.argsort(-ranked_by, kind="stable")
-        of_first = np.sort(by_chance[:, order[0]])
+        first_unit_shifted = np.sort(shifted_scores[:, order[0]])
         ranked_units = [self.units[u] for u in order.tolist()]
         numbers = (column[order].tolist() for column in (score, ranked_by, direction, p))
         return Search(
@@ -129,12 +129,12 @@ class Searcher:
             target=target.name,
             measure="correlation" if target.graded else "AUC",
             quantity=self.quantity,
-            chance=_quantile(of_first),
-            shifts=of_first,
+            chance=_quantile(first_unit_shifted),
+            shifts=first_unit_shifted,
             character=None
             if self.ids is None
             else ranking.score(
-                ranking.predict_by_symbol(self.ids, target.values, split.learn)[second],
+                ranking.predict_by_symbol(self.ids, target.values, split.fitting)[second],
                 target.values[second],
             ),
             held_out=bool(split.blocks),
@@ -196,27 +196,27 @@ class Searcher:
         self,
         ranked: Doubles,
         target: Target,
-        half: Mask,
+        part: Mask,
         near: Mask | None,
         direction: Integers | None = None,
     ) -> tuple[Doubles, Integers]:
         """The score (U,) of each unit in a direction (U,); None: the better one."""
-        values = target.values[half]
+        values = target.values[part]
         if target.graded:
             up = ranking.correlation(ranked, ranking.ranks(values))
             down = -up
         else:
             scores = [ranking.auc(ranked, values)]
             if near is not None:
-                nearby = np.asarray(values | near[half])
-                scores.append(ranking.auc(ranking.ranks(self.values[half][nearby]), values[nearby]))
+                nearby = np.asarray(values | near[part])
+                scores.append(ranking.auc(ranking.ranks(self.values[part][nearby]), values[nearby]))
             # The worse of the two AUCs in either direction: downwards it is 1 minus the larger one.
             up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
         if direction is None:
             direction = np.where(down > up, -1, 1)
         return np.where(direction > 0, up, down), direction
 
-    def _by_chance(self, ranked: Doubles, values: Array, shifts: int) -> Doubles:
+    def _shifted_scores(self, ranked: Doubles, values: Array, shifts: int) -> Doubles:
         """The score (S, U) of each unit, in either direction, for each shifted target."""
         n = len(values)
         nearest = max(1, n // 20)  # a smaller shift still overlaps the target itself
@@ -248,7 +248,7 @@ def _near(target: Target, edges: int) -> Mask:
     return np.asarray(out & ~target.values)
 
 
-def _quantile(by_chance: Doubles) -> float:
-    """The value that a further draw exceeds with a probability of at most LEVEL."""
-    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(by_chance) + 1))
-    return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0
+def _quantile(shifted_scores: Doubles) -> float:
+    """The value that a further draw exceeds with a probability of at most SIGNIFICANCE_LEVEL."""
+    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(shifted_scores) + 1))
+    return float(shifted_scores[place - 1]) if 0 < place <= len(shifted_scores) else 1.0

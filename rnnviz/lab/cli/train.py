@@ -302,11 +302,11 @@ def _training_bar(
     """
     line = ""
     _say_dropped(trainer.dropped)
-    with progress_bar("training", bars, lambda step: line, transient=False) as show:
+    with progress_bar("training", bars, lambda step: line, transient=False) as update_bar:
 
         def each_step(trainer: Any) -> None:
-            if show is not None:
-                show(Share(trainer.step_index / trainer.total_steps))
+            if update_bar is not None:
+                update_bar(Share(trainer.step_index / trainer.total_steps))
 
         def each_report(report: Any) -> None:
             nonlocal line
@@ -315,7 +315,7 @@ def _training_bar(
             )
             speed = f"{report.characters_per_second:,.0f} char/s"
             line = f"train {report.train_perplexity:.3f}  validation {validation}  {speed}"
-            if show is None and not bars.quiet:
+            if update_bar is None and not bars.quiet:
                 left = (report.total_steps - report.step) * report.seconds / max(1, report.step)
                 print(
                     f"step {report.step}/{report.total_steps}  {line}  {left:.0f} s left",

@@ -39,11 +39,11 @@ def make_card(
     seconds: float,
     command: str,
     parameters: int,
-    yardstick: str | None = None,
+    ngram: str | None = None,
     choice: list[dict[str, Any]] | None = None,
     example: str | None = None,
 ) -> dict[str, Any]:
-    """The card of a freshly trained model. `yardstick` names an n-gram model of the same text, scored on the
+    """The card of a freshly trained model. `ngram` names an n-gram model of the same text, scored on the
     same held-out characters; `choice` is the table of `model_card.read_candidates`. Perplexities and
     bits are per character; `sha256` is of the whole text, the others of its parts. Raises the errors of
     `checkpoint.load` and `scoring.perplexity`.
@@ -69,17 +69,17 @@ def make_card(
         "example": example or EXAMPLES.get(corpus.name, ""),
         "versions": versions(),
     }
-    yardstick_name = Path(yardstick or "").name.removesuffix(modelfile.SUFFIX)
-    if yardstick_name:
-        card["ngram"] = yardstick_name
+    ngram_name = Path(ngram or "").name.removesuffix(modelfile.SUFFIX)
+    if ngram_name:
+        card["ngram"] = ngram_name
     if choice:
         card["choice"] = choice
     if split.held_out:
         card["sha256_held_out"] = sha256(split.held_out)
         card["held_out"] = held_out_figures(model, split.held_out)
-        if yardstick:
-            yardstick_score = perplexity(checkpoint.load(yardstick), text=split.held_out)
-            card["held_out"] |= {"ngram": yardstick_score.perplexity, "ngram_name": yardstick_name}
+        if ngram:
+            ngram_score = perplexity(checkpoint.load(ngram), text=split.held_out)
+            card["held_out"] |= {"ngram": ngram_score.perplexity, "ngram_name": ngram_name}
     return card
 
 
@@ -92,7 +92,7 @@ def score_and_card(
     computing: Mapping[str, Any],
     threads_fixed: bool = False,
     command: str = "",
-    yardstick: str | None = None,
+    ngram: str | None = None,
     choice: list[dict[str, Any]] | None = None,
     example: str | None = None,
 ) -> None:
@@ -113,7 +113,7 @@ def score_and_card(
         seconds=seconds,
         command=command,
         parameters=model.parameter_count,
-        yardstick=yardstick,
+        ngram=ngram,
         choice=choice,
         example=example,
     )

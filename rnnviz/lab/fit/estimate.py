@@ -98,9 +98,9 @@ def _readable(count: int) -> str:
 def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> dict[str, int]:
     """Bytes of a run at its peak, by part; see Estimate.parts.
 
-    Per character of a batch and unit, each layer keeps `kept` numbers for its backward pass, and one layer at
-    a time holds the `made` numbers of that pass. Both are of torch's layers; the compiled path takes no more.
-    All numbers count as float32, also for a GPU's run in bfloat16.
+    Per character of a batch and unit, each layer keeps `kept_numbers` for its backward pass, and one layer
+    at a time holds the `pass_numbers` of that pass. Both are of torch's layers; the compiled path takes no
+    more. All numbers count as float32, also for a GPU's run in bfloat16.
     """
     model = config.model_config(vocabulary_size)
     # (kept_numbers, pass_numbers) by cell, fitted to measured peaks. tests/lab/fit/test_estimate.py holds

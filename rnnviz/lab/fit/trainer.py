@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.checks import checked, renamed
-from rnnviz.errors import CheckpointError, CorpusError, TrainingError
+from rnnviz.errors import CheckpointError, CorpusError, DivergedError
 from rnnviz.lab.engines import untrained as untrained_copies
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
@@ -198,9 +198,11 @@ class Trainer:
         # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
         if self.config.clip is not None:
             self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
-        self.optimiser.step()
         self.step_index += 1
         self.loss, self.norm, self.step_characters = loss, norm, labels.numel()
+        # Where a number is missing, the weights stay as they were, to be looked at. A GPU isn't waited for.
+        if self.device.type != "cpu" or not self.diverged:
+            self.optimiser.step()
         self.characters += self.step_characters
         return loss, norm, self.step_characters
 
@@ -236,7 +238,8 @@ class Trainer:
 
         `prompt` begins each report's sample; `on_step` is called after every step. `early_reports` adds
         reports after steps 1, 8, 16, 32 … before the first regular one, because perplexity falls fastest
-        then. Reports leave the weights unchanged. Raises TrainingError if the run diverges.
+        then. Reports leave the weights unchanged. Raises DivergedError if the run diverges: on a processor at
+        once, with the weights of the step before, on a GPU with the next report.
         """
         first = self.config.evaluate_every or self.streams.pieces_an_epoch
         self.early_steps = frozenset(early_steps(first)) if early_reports else frozenset()
@@ -253,6 +256,8 @@ class Trainer:
             if self.done or self.stopping:
                 return
             n = self._paced_step()
+            if self.device.type == "cpu":
+                self.check()
             # In place: a tensor that outlives its step keeps the allocator from reusing the memory around it
             # (gigabytes, over an epoch).
             self.interval.loss += self.loss * n
@@ -286,17 +291,28 @@ class Trainer:
         self.interval.seconds += now - self._counted
         self._counted = now
 
+    @property
+    def diverged(self) -> bool:
+        """Whether the last step's loss or gradient norm is no number. Waits for a GPU."""
+        return not (math.isfinite(float(self.loss)) and math.isfinite(float(self.norm)))
+
     def check(self, loss: float = 0.0) -> None:
-        """Raise TrainingError if the last step, or `loss`, diverged."""
-        if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
+        """Raise DivergedError if the last step, or `loss`, diverged."""
+        if self.diverged or not math.isfinite(loss):
             raise self._diverged()
 
-    def _diverged(self) -> TrainingError:
-        return TrainingError(
+    def _diverged(self) -> DivergedError:
+        numbers = {"step": self.step_index, "learning_rate": self.config.learning_rate}
+        if self.config.clip is None:
+            return DivergedError(
+                "the loss is no longer a number at step {step:,}: the run diverged. Lower "
+                "learning_rate (now {learning_rate:g}), or clip gradients (clip is None)",
+                **numbers,
+            )
+        return DivergedError(
             "the loss is no longer a number at step {step:,}: the run diverged. Lower "
             "learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
-            step=self.step_index,
-            learning_rate=self.config.learning_rate,
+            **numbers,
             clip=self.config.clip,
         )
 

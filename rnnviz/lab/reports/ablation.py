@@ -5,7 +5,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rnnviz.findings import Bars, Number, Panel, Sentence, Table, Value, count, make_sentences, span, words
+from rnnviz.findings import (
+    Bars,
+    Number,
+    Panel,
+    Sentence,
+    Table,
+    Value,
+    count,
+    interval_words,
+    make_sentences,
+    words,
+)
 from rnnviz.lab.analysis.ablation import MIN_REPLICATION, Ablation
 from rnnviz.lab.analysis.bootstrap import Resampled
 
@@ -29,10 +40,10 @@ def table(ablation: Ablation) -> Table:
         [
             Number(int(ablation.units[place]), "count"),
             Number(float(ablation.loss[place]), "signed", 5),
-            interval_words(ablation.interval, place, 5),
+            resampled_interval(ablation.interval, place, 5),
             Number(float(ablation.perplexity[place])),
             *(Number(float(side.estimate[place]), "signed", 5) for _name, side in sides),
-            *(interval_words(side, place, 5) for _name, side in sides[2:]),
+            *(resampled_interval(side, place, 5) for _name, side in sides[2:]),
         ]
         for place in listed
         if ablation.replicates or not ablation.ranked
@@ -102,7 +113,9 @@ def panels(ablation: Ablation) -> list[Panel]:
     return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
 
 
-def interval_words(resampled: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Sentence | Number:
+def resampled_interval(
+    resampled: Resampled, place: int | tuple[()] = (), digits: int = 4
+) -> Sentence | Number:
     """An interval as text; a dash without one."""
     low, high = float(resampled.low[place]), float(resampled.high[place])
-    return Number(None) if math.isnan(low) else span(low, high, digits)
+    return Number(None) if math.isnan(low) else interval_words(low, high, digits)

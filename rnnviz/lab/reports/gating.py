@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from rnnviz.findings import Lines, Number, Panel, Points, Sentence, Table, count, make_sentences, span, words
+from rnnviz.findings import (
+    Lines,
+    Number,
+    Panel,
+    Points,
+    Sentence,
+    Table,
+    count,
+    interval_words,
+    make_sentences,
+    words,
+)
 from rnnviz.lab.analysis.gating import OPEN_ABOVE, SHUT_BELOW, Gates
 
 MAX_TIME_CONSTANT = 10_000.0
@@ -31,7 +42,7 @@ def sentences(gates: Gates) -> list[Sentence]:
     return make_sentences(
         ["gates.median" if median.enough else "gates.median-unsure"],
         median=Number(float(median.estimate), digits=2),
-        interval=span(float(median.low), float(median.high), 2),
+        interval=interval_words(float(median.low), float(median.high), 2),
         units=[str(unit) for unit in gates.longest],
         characters=count(round(median.block * median.blocks)),
     )

@@ -4,7 +4,18 @@ from collections.abc import Iterator
 from typing import Literal
 
 from rnnviz.arrays import Floats
-from rnnviz.findings import Heat, Number, Panel, Sentence, Table, Value, count, make_sentences, span, words
+from rnnviz.findings import (
+    Heat,
+    Number,
+    Panel,
+    Sentence,
+    Table,
+    Value,
+    count,
+    interval_words,
+    make_sentences,
+    words,
+)
 from rnnviz.lab.analysis.matching import CHARS_AFTER, CHARS_BEFORE, Ending, Matches, Pattern
 from rnnviz.text.characters import visible
 
@@ -50,7 +61,7 @@ def sentences(matches: Matches) -> list[Sentence]:
         ends=ending and ending.inside,
         anywhere=_percent(ending),
         copies=beside and len(beside.units),
-        units=count(low) if low == high else span(low, high, digits=0),
+        units=count(low) if low == high else interval_words(low, high, digits=0),
         first=count(beside.characters if beside else None),
         own=beside and beside.own,
         theirs=beside and beside.matches,

@@ -4,7 +4,17 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rnnviz.findings import Lines, Number, Panel, Sentence, Table, count, make_sentences, span, words
+from rnnviz.findings import (
+    Lines,
+    Number,
+    Panel,
+    Sentence,
+    Table,
+    count,
+    interval_words,
+    make_sentences,
+    words,
+)
 from rnnviz.lab.analysis.memory_length import ROUNDING_SHARE, Reach
 
 TABLE_LAGS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -36,7 +46,7 @@ def sentences(reach: Reach) -> list[Sentence]:
         lags=count(reach.lags),
         predictions=count(reach.predictions),
         half=Number(within, digits=1),
-        interval=span(float(half.low), float(half.high), 1),
+        interval=interval_words(float(half.low), float(half.high), 1),
         shares=shares,
     )
 

@@ -11,7 +11,7 @@ from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, measured
 
 def table(probe: Probe) -> Table:
     """One row."""
-    reached = {len(subset.units): subset.score for subset in probe.few}
+    scores_by_size = {len(subset.units): subset.score for subset in probe.few}
     context = probe.context
     code = "too-rare" if probe.verdict == "short" and probe.characters >= MIN_VERDICT_CHARS else probe.verdict
     k = context.number if context else None
@@ -20,7 +20,7 @@ def table(probe: Probe) -> Table:
         (words("head.target"), probe.target),
         (words("head.measure"), measured(probe.measure)),
         (words("head.all-units"), Number(probe.score)),
-        *((words("head.best", n=n), Number(reached.get(n))) for n in SUBSET_SIZES),
+        *((words("head.best", n=n), Number(scores_by_size.get(n))) for n in SUBSET_SIZES),
         (words("head.control"), Number(_control(probe))),
         (words("head.character"), Number(probe.character)),
         (words("head.context"), Number(context.score if context else None)),

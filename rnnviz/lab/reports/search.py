@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from operator import attrgetter
 
-from rnnviz.findings import Bars, Number, Panel, Sentence, Table, count, make_sentences, span, words
+from rnnviz.findings import Bars, Number, Panel, Sentence, Table, count, interval_words, make_sentences, words
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, Report, Rival, measured
 
@@ -71,26 +71,26 @@ def sentences(search: Search) -> list[Sentence]:
     interval = report.interval if report else evidence and evidence.interval
     rivals = (report or evidence).rivals if evidence else ()
     # The best of each kind: a later one takes the place of an earlier one.
-    reached = {rival.kind: rival for rival in sorted(rivals, key=attrgetter("score"))}
+    rivals_by_kind = {rival.kind: rival for rival in sorted(rivals, key=attrgetter("score"))}
     measured_rivals = evidence.rivals if evidence else ()
     # Where no rival is unbeaten the sentence names the one that came nearest: the lowest end of a lead.
     closest = min(measured_rivals, key=lambda rival: (rival.low or 0.0, -rival.score), default=None)
-    rival, simplest, context = search.strongest or closest, search.rival, reached.get("context")
+    rival, simplest, context = search.strongest or closest, search.rival, rivals_by_kind.get("context")
     lines = make_sentences(
         _codes(search),
         unit=search.best.unit.unit,
         best=words("unit", n=search.best.unit.unit),
         measure=measured(search.measure),
         score=Number(report.score if report else search.best.score),
-        interval=span(*interval) if interval else Number(None),
+        interval=interval_words(*interval) if interval else Number(None),
         chance=Number(search.chance),
-        character=_rival_score(reached.get("character")),
-        untrained=_rival_score(reached.get("untrained")),
+        character=_rival_score(rivals_by_kind.get("character")),
+        untrained=_rival_score(rivals_by_kind.get("untrained")),
         context=_rival_score(context),
         k=context.number if context else None,
         rival=_rival_score(rival),
         number=rival.number if rival else None,
-        lead=span(rival.low, rival.high) if rival else Number(None),
+        lead=interval_words(rival.low, rival.high) if rival else Number(None),
         simplest=_rival_score(simplest),
         few=simplest.number if simplest else None,
         stable=Number(evidence.stability if evidence is not None else None, "whole percent"),

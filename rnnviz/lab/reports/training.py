@@ -30,10 +30,15 @@ MAX_POINTS = 600
 NORM_AXIS_FACTOR = 100.0
 """The axis of gradient norms goes from clip / NORM_AXIS_FACTOR to clip × NORM_AXIS_FACTOR."""
 
+ROOM_BELOW, ROOM_ABOVE = 0.62, 1.35
+"""The axis of perplexities ends at these multiples of the lowest and the highest baseline: room for a network
+that passes the n-gram, and for the name above the highest line.
+"""
+
 COLUMNS = {
     "train": ("characters", "train"),
-    "validation": ("measured", "validation"),
-    "held_out": ("looked", "held_out"),
+    "validation": ("validation_at", "validation"),
+    "held_out": ("held_out_at", "held_out"),
     "gradient": ("characters", "norm"),
     "clipped": ("characters", "clipped"),
     "rate": ("characters", "rate"),
@@ -55,13 +60,13 @@ class Curves:
 
     characters, train, gradient, rate   (n,) of the progress events: characters read, training perplexity,
                                         gradient norm before clipping, learning rate
-    measured, validation   (m,) of the reports: characters read and validation perplexity
-    looked, held_out   (k,) characters read and held-out perplexity: one at the end of a run without
+    validation_at, validation   (m,) of the reports: characters read and validation perplexity
+    held_out_at, held_out   (k,) characters read and held-out perplexity: one at the end of a run without
                        validation text, else none
     total            characters to read, at least those read
-    uniform, unigram, ngram   baselines on the measured text; None where not measured
+    uniform, unigram, ngram   baselines on the validation text; None where not measured
     order            the n-gram's n
-    clip             the largest allowed gradient norm
+    clip             the largest allowed gradient norm; NaN: gradients aren't clipped
     highest_rate     the upper end of the learning rates' axis
     passed           characters read when the run passed the n-gram, or None
     """
@@ -70,9 +75,9 @@ class Curves:
     train: Doubles
     gradient: Doubles
     rate: Doubles
-    measured: Doubles
+    validation_at: Doubles
     validation: Doubles
-    looked: Doubles
+    held_out_at: Doubles
     held_out: Doubles
     total: float
     uniform: float | None
@@ -84,9 +89,18 @@ class Curves:
     passed: float | None
 
     @property
+    def norm_ends(self) -> tuple[float, float]:
+        """The ends of the gradient norm's axis, as powers of ten: around `clip`, or up to the largest."""
+        reach = math.log10(NORM_AXIS_FACTOR)
+        if math.isfinite(self.clip):
+            return math.log10(self.clip) - reach, math.log10(self.clip) + reach
+        return -reach, math.ceil(math.log10(max([NORM_AXIS_FACTOR, *_finite(self.gradient)])))
+
+    @property
     def norm(self) -> Doubles:
         """(n,) the gradient norm, clipped to its axis."""
-        return np.clip(self.gradient, self.clip / NORM_AXIS_FACTOR, self.clip * NORM_AXIS_FACTOR)
+        low, high = self.norm_ends
+        return np.clip(self.gradient, 10**low, 10**high)
 
     @property
     def clipped(self) -> Doubles:
@@ -94,22 +108,31 @@ class Curves:
         return np.where(self.gradient > self.clip, self.norm, np.nan)
 
 
-def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
-    """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's."""
+def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rate: float = 0.0) -> Curves:
+    """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's. Of a
+    run that diverged they end with its last steps, one by one.
+    """
     by_kind: dict[object, list[Mapping[str, Any]]] = defaultdict(list)
     for event in events:
         by_kind[event.get("event")].append(event)
     progress, reports = by_kind["progress"], by_kind["report"]
     start, end, passed = ([{}, *by_kind[kind]][-1] for kind in ("start", "finished", "passed"))
     # A run of a second or two has more reports than progress events.
-    progress = _thin(progress if len(progress) >= len(reports) else reports)
+    progress = progress if len(progress) >= len(reports) else reports
+    last_steps = diverged_steps([{}, *by_kind["diverged"]][-1])
+    before = min(_column(last_steps, "characters").tolist(), default=math.inf)
+    progress = _thin([*(e for e in progress if _number(e.get("characters"), 0.0) < before), *last_steps])
     read = _column(progress, "characters")
-    measured = _column(reports, "characters")
+    validation_at = _column(reports, "characters")
     furthest = max(
-        [_number(start.get("total_characters"), 1.0), *read.tolist()[-1:], *measured.tolist()[-1:]]
+        [
+            1.0 if last_steps else _number(start.get("total_characters"), 1.0),
+            *read.tolist()[-1:],
+            *validation_at.tolist()[-1:],
+        ]
     )
     validation = _column(reports, "validation_perplexity")
-    looks = [{"characters": furthest, **end}] if not _finite(validation) and end.get("held_out") else []
+    end_report = [{"characters": furthest, **end}] if not _finite(validation) and end.get("held_out") else []
     order = start.get("ngram_order")
     rates = _column(progress, "learning_rate")
     return Curves(
@@ -117,19 +140,25 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
         train=_column(progress, "train_perplexity"),
         gradient=_column(progress, "gradient_norm"),
         rate=rates,
-        measured=measured,
+        validation_at=validation_at,
         validation=validation,
-        looked=_column(looks, "characters"),
-        held_out=_column(looks, "held_out"),
+        held_out_at=_column(end_report, "characters"),
+        held_out=_column(end_report, "held_out"),
         total=furthest,
         uniform=_maybe(start.get("uniform")),
         unigram=_maybe(start.get("unigram")),
         ngram=_maybe(start.get("ngram")),
         order=order if type(order) is int else 6,
-        clip=_number(progress[-1].get("clip") if progress else None, clip),
+        clip=_number(progress[-1].get("clip") if progress else None, clip or math.nan),
         highest_rate=max([1e-9, rate, *_finite(rates)]),
         passed=_maybe(passed.get("characters")),
     )
+
+
+def diverged_steps(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The last steps of a run that diverged, from its event; a file may hold any JSON value."""
+    steps = event.get("steps")
+    return [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, list) else []
 
 
 def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -162,14 +191,14 @@ def extent(several: Iterable[Curves]) -> tuple[float, float]:
     """
     low, high = math.inf, 1.0
     for run in several:
-        baselines = [v for v in (run.uniform, run.unigram, run.ngram) if v is not None]
-        measured = _finite(np.append(run.validation, run.held_out))
-        reached = [*_finite(run.train)[-1:], *measured]
-        low = min([low, *(0.62 * v for v in baselines)])
-        if reached and min(reached) < 1.05 * low:
+        levels = [value for _name, value in baselines(run)]
+        perplexities = _finite(np.append(run.validation, run.held_out))
+        visible_values = [*_finite(run.train)[-1:], *perplexities]
+        low = min([low, *(ROOM_BELOW * value for value in levels)])
+        if visible_values and min(visible_values) < 1.05 * low:  # a curve that nears the lower end
             low = 1.0
-        highest = max([*baselines, *(measured[:1] if not baselines else [])], default=10.0)
-        high = max(high, 1.35 * highest)
+        highest = max([*levels, *(perplexities[:1] if not levels else [])], default=10.0)
+        high = max(high, ROOM_ABOVE * highest)
     # Near 1 the axis may as well begin at 1, where no perplexity can lie below.
     low = 1.0 if low < 1.6 or not math.isfinite(low) else low
     return math.log10(low) - (0.03 if low == 1.0 else 0.0), math.log10(max(high, 2 * low))
@@ -179,7 +208,7 @@ def _finite(values: Doubles) -> list[float]:
     return [float(v) for v in values[np.isfinite(values)]]
 
 
-def yardsticks(run: Curves) -> list[tuple[str, float]]:
+def baselines(run: Curves) -> list[tuple[str, float]]:
     """The baseline perplexities by name, the highest first."""
     named = (("uniform", run.uniform), ("unigram", run.unigram), ("ngram", run.ngram))
     return [(name, value) for name, value in named if value is not None]
@@ -188,7 +217,7 @@ def yardsticks(run: Curves) -> list[tuple[str, float]]:
 def figure(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
     """The perplexities of one run; `words` names the baselines."""
     ends = extent([run])
-    lines = [_yardstick(value, name, theme) for name, value in yardsticks(run)]
+    lines = [_baseline_line(value, name, theme) for name, value in baselines(run)]
     if run.passed is not None:
         lines.append(level(run.passed, theme.ngram, 1.5, upright=True, layer="below"))
     return {
@@ -211,7 +240,8 @@ def figure(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LI
 
 def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
     """The gradient norms and learning rates of one run; `words` names them."""
-    reach, middle, top = math.log10(NORM_AXIS_FACTOR), math.log10(run.clip), run.highest_rate
+    top, clips = run.highest_rate, math.isfinite(run.clip)
+    marked = run.clip if clips else 10 ** run.norm_ends[1]
     above, below = [0.5, 0.9], [0.0, 0.27]
     return {
         "data": [
@@ -226,10 +256,10 @@ def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = L
             xaxis=_across(run, theme, anchor="y2"),
             yaxis=log_axis(
                 theme,
-                (middle - reach, middle + reach),
+                run.norm_ends,
                 domain=above,
-                tickvals=[run.clip],
-                ticktext=[f"{run.clip:g}"],
+                tickvals=[marked],
+                ticktext=[f"{marked:g}"],
                 showgrid=False,
             ),
             yaxis2=axis(
@@ -240,7 +270,7 @@ def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = L
                 ticktext=["0", f"{top:.2g}"],
                 showgrid=False,
             ),
-            shapes=[level(run.clip, theme.runs[1], dash="dot", yref="y")],
+            shapes=[level(run.clip, theme.runs[1], dash="dot", yref="y")] if clips else [],
             annotations=[
                 _note(words["gradient"], theme.muted, y=above[1], yref="paper"),
                 _note(words["rate"], theme.muted, y=below[1], yref="paper"),
@@ -278,7 +308,7 @@ def _across(run: Curves, theme: Theme, **style: Any) -> Figure:
     )
 
 
-def _yardstick(value: float, name: str, theme: Theme) -> Figure:
+def _baseline_line(value: float, name: str, theme: Theme) -> Figure:
     colour, dash = {
         "uniform": (theme.uniform, "dash"),
         "unigram": (theme.uniform, "dashdot"),
@@ -294,11 +324,11 @@ def _labels(
     labels = []
     room = 0.085 * (ends[1] - ends[0])  # a label's height, in decades
     above = math.inf
-    for name, value in yardsticks(run):
+    for name, value in baselines(run):
         at = math.log10(value)
         # Curves come down to the n-gram's line and stay near it, so the label stands on the free side. At the
         # right end the held-out perplexity has its dot.
-        at_left = name == "ngram" and len(run.looked) > 0
+        at_left = name == "ngram" and len(run.held_out_at) > 0
         under = above - at < room or (name == "ngram" and run.passed is None)
         above = at
         labels.append(
@@ -315,7 +345,7 @@ def _labels(
 
 
 def _note(text: str, colour: str, **style: Any) -> dict[str, Any]:
-    """A word on the chart; at the left, above its place, unless `more` changes it."""
+    """A word on the chart; at the left, above its place, unless `style` changes it."""
     return {
         "x": 0,
         "xref": "paper",
@@ -349,7 +379,7 @@ def compared(
         has_validation = np.isfinite(run.validation)
         x, y = run.characters, run.train
         if has_validation.any():
-            x, y = run.measured[has_validation], run.validation[has_validation]
+            x, y = run.validation_at[has_validation], run.validation[has_validation]
         data.append(
             line(
                 name,
@@ -364,7 +394,9 @@ def compared(
                 hovertemplate="%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",
             )
         )
-    total = max([1.0, *(max([0.0, *run.characters[-1:], *run.measured[-1:]]) for run in several.values())])
+    total = max(
+        [1.0, *(max([0.0, *run.characters[-1:], *run.validation_at[-1:]]) for run in several.values())]
+    )
     return {
         "data": data,
         "layout": layout(

@@ -98,7 +98,7 @@ def finish(
         computing=next((e for e in reversed(events) if e["event"] == "start"), {}),  # the last start
         threads_fixed=description.threads is not None,
         command=description.command,
-        yardstick=description.ngram,
+        ngram=description.ngram,
         choice=description.choice,
         example=description.example,
     )

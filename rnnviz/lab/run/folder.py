@@ -7,6 +7,7 @@
     best.safetensors         the best model so far, a file like any shipped model
     model/NAME.safetensors   the finished model with its card, unless the description has another place
     probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.lab.run.journal)
+    kept                     the name under which the app saved the model, and the model's step
     log.txt                  the process's output
     lock                     locked while the process lives
     stop                     asks the process to stop; a stopped one leaves it behind

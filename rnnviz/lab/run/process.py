@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.errors import DivergedError, RnnvizError, TrainingError
 from rnnviz.lab.fit.process_settings import tune_process
 from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description, RunFolder, home
@@ -28,7 +28,7 @@ from rnnviz.networks import checkpoint
 # Causes of a failure. torch's errors are recognised by their messages, without importing torch.
 
 
-Cause = Literal["disk", "memory", "gpu", ""]
+Cause = Literal["disk", "memory", "gpu", "diverged", ""]
 
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk or quota."""
@@ -75,7 +75,7 @@ def explain_failure(error: BaseException) -> tuple[Cause, RnnvizError | None]:
             )
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, RnnvizError):
-        return "", error
+        return "diverged" if isinstance(error, DivergedError) else "", error
     if isinstance(error, OSError):
         return "", TrainingError(
             "The system refused: {error}. What was saved last is kept; remove the cause of this error, then "
@@ -96,7 +96,7 @@ QUEUED_NICENESS = 10
 environment, 0 to 19, replaces it.
 """
 
-Show = Callable[
+OpenView = Callable[
     ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
 ]
 """Opens a view of a run; yields its callbacks after every step, and after every report."""
@@ -104,7 +104,7 @@ Show = Callable[
 
 def run(
     folder: RunFolder,
-    show: Show,
+    open_view: OpenView,
     *,
     queued: bool,
     lock: int | None = None,
@@ -136,7 +136,7 @@ def run(
                 while queued and queue.runs_ahead(folder) >= queue.limit(folder.path.parent):
                     time.sleep(POLL_QUEUE_S)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
-                return _train_and_finish(folder, request, show, corpus, measuring, queued=queued)
+                return _train_and_finish(folder, request, open_view, corpus, measuring, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
             _log_end(folder, "stopped")
             if isinstance(stop, KeyboardInterrupt):
@@ -160,7 +160,7 @@ def run(
 def _train_and_finish(
     folder: RunFolder,
     request: StopRequest,
-    show: Show,
+    open_view: OpenView,
     corpus: Corpus | None,
     measuring: Callable[[], None],
     *,
@@ -174,11 +174,13 @@ def _train_and_finish(
     tune_process()
     corpus = finished_model.read_corpus(folder, description) if corpus is None else corpus
     description, threads = _decide_settings(folder, description, corpus)
-    trainer = _train_network(folder, description, request, show, corpus, threads, queued=queued)
+    trainer = _train_network(folder, description, request, open_view, corpus, threads, queued=queued)
     event_log.append(folder.events, {"event": "measuring", "time": time.time()})
     measuring()
-    naming = unit_search.SEARCH_S if description.units else 0.0
-    path, card = finished_model.finish(folder, description, corpus, trainer.seconds, naming_seconds=naming)
+    naming_seconds = unit_search.SEARCH_S if description.units else 0.0
+    path, card = finished_model.finish(
+        folder, description, corpus, trainer.seconds, naming_seconds=naming_seconds
+    )
     held_out = card.get("held_out", {}).get("perplexity")
     _log_end(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
     return path, card
@@ -188,7 +190,7 @@ def _train_network(
     folder: RunFolder,
     description: Description,
     request: StopRequest,
-    show: Show,
+    open_view: OpenView,
     corpus: Corpus,
     threads: TorchThreads,
     *,
@@ -212,15 +214,19 @@ def _train_network(
     # From here a request ends the loop after its step, and all is saved. Before, there was nothing to save,
     # and it raised Stopped at once.
     request.on_stop = trainer.stop
-    with show(trainer) as (on_step, on_report):
+    with open_view(trainer) as (on_step, on_report):
 
         def step(trainer: Trainer) -> None:
             journal.step(trainer)
             on_step(trainer)
 
-        for report in trainer.run(prompt=description.watch_text, on_step=step, early_reports=True):
-            journal.report(report)
-            on_report(report)
+        try:
+            for report in trainer.run(prompt=description.watch_text, on_step=step, early_reports=True):
+                journal.report(report)
+                on_report(report)
+        except DivergedError:
+            journal.diverged()
+            raise
         request.on_stop = None
         if stopped := request.received:
             journal.save()
@@ -245,17 +251,17 @@ def _decide_settings(
     if description.threads is not None:
         torch_threads.fix(description.threads)
     config, engine = description.config, description.engine
-    begun = folder.state.exists()  # a resumed run keeps its precision and engine
+    resumed = folder.state.exists()  # a resumed run keeps its precision and engine
     # The folder may come from a machine with numba: the run then goes on with torch's backward pass.
-    absent = begun and engine == "numba" and not compiled.prepared(config.cell)
+    numba_missing = resumed and engine == "numba" and not compiled.prepared(config.cell)
     fastest = speed_trial.find_fastest_settings(
         config,
         corpus,
         threads=description.threads,
         device=description.device,
-        engine="torch" if absent else engine,
+        engine="torch" if numba_missing else engine,
     )
-    if not begun:
+    if not resumed:
         config = replace(config, precision=optimiser.precision_on(pick_device(description.device), config))
         engine = fastest.engine
     if description.minutes is not None and not config.characters:

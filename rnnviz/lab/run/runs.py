@@ -29,10 +29,11 @@ from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description as Description
 from rnnviz.lab.run.folder import RunFolder, damage_reason, folders, run_folder, writing
 from rnnviz.lab.run.folder import home as home
-from rnnviz.lab.run.snapshots import Snapshot, read
+from rnnviz.lab.run.snapshots import Snapshot
+from rnnviz.lab.run.snapshots import read as read_snapshot
 from rnnviz.networks import engines
 
-State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
+State = Literal["waiting", "starting", "running", "stopped", "finished", "diverged", "failed", "died"]
 
 ALIVE: tuple[State, ...] = ("waiting", "starting", "running")
 """States of a run whose process lives."""
@@ -47,10 +48,11 @@ DEATH_ERROR = TrainingError(
 class Run:
     """A run as it is now.
 
-    state         "stopped" by a request, "failed" with an error, "died" without one
+    state         "stopped" by a request, "diverged" from numbers, "failed" with another error, "died" without
     created       Unix time
     description   run.json: name, config, corpus, title, language, probe (the sentence to watch), minutes, …
-    last, report  the newest "progress" and "report" events
+    progress      the newest "progress" event
+    report        the newest "report" event
     error         the reason for failure or death, else None
     total         characters to read in all, or steps where the run counts those; None if unknown, and while
                   it doesn't train
@@ -61,7 +63,7 @@ class Run:
     state: State
     created: float
     description: dict[str, Any] = field(repr=False)
-    last: dict[str, Any] | None = field(repr=False)
+    progress: dict[str, Any] | None = field(repr=False)
     report: dict[str, Any] | None = field(repr=False)
     error: RnnvizError | None
     path: Path
@@ -204,7 +206,7 @@ def snapshots(id: str) -> list[int]:
 def snapshot(id: str, step: int | None = None) -> Snapshot:
     """The snapshot at a step of `snapshots`, or the newest. Raises TrainingError if missing or damaged."""
     folder = RunFolder(find(id).path)
-    return read(folder.newest_snapshot if step is None else folder.snapshot_file(step))
+    return read_snapshot(folder.newest_snapshot if step is None else folder.snapshot_file(step))
 
 
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
@@ -273,7 +275,7 @@ def _run(folder: RunFolder) -> Run:
     state = _state(newest.state_event, alive, folder.stop.exists())
     if state == "died":
         failure = failure or DEATH_ERROR
-    elif state == "failed" and newest.state_event is not None:  # 0.1.0 wrote only the sentence
+    elif state in ("diverged", "failed") and newest.state_event is not None:  # 0.1.0 wrote only the sentence
         logged_error = RnnvizError.from_json(newest.state_event.get("error"))
         failure = failure or logged_error or RnnvizError(str(newest.state_event.get("reason", "")))
     return Run(
@@ -292,6 +294,8 @@ def _run(folder: RunFolder) -> Run:
 
 def _state(state_event: dict[str, Any] | None, alive: bool, asked_to_stop: bool) -> State:
     kind = state_event["event"] if state_event else None
+    if kind == "failed" and state_event is not None and state_event.get("cause") == "diverged":
+        return "diverged"
     if kind in ("stopped", "finished", "failed"):
         return kind  # type: ignore[no-any-return]
     if not alive:

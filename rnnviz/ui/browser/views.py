@@ -57,7 +57,7 @@ VIEWS = {
     for view in (
         View("live", "ui/pages/explore/static", "rnnviz", f"The live view's {_HOW}"),
         View("viewer", "ui/pages/perplexity/static", "rnnviz-viewer", f"The text viewer's {_HOW}"),
-        View("board", "lab/pages/inside/static", "rnnviz-board", f"The board's {_HOW}"),
+        View("dashboard", "lab/pages/inside/static", "rnnviz-dashboard", f"The dashboard's {_HOW}"),
         View("training", "lab/pages/train/static", "rnnviz-training", f"The training view's {_HOW}"),
         View("learn", "ui/pages/learn/static", "rnnviz-learn", f"The lecture's {_HOW}"),
         View("address", "ui/browser/address", "rnnviz-address", f"The address's {_HOW}"),

@@ -32,7 +32,7 @@ Figure = dict[str, Any]
 PALETTE_STEPS = 33  # colours behind the text: an odd number, so that a diverging scale has a middle
 MIN_CONTRAST = 4.5  # the least contrast of a letter with its background: WCAG 2, level AA
 
-_component = Component("board")
+_component = Component("dashboard")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class DashboardPanel:
         return {name: self.figure(theme=theme) for name, theme in THEMES.items()}
 
     @cached_property
-    def finding(self) -> str:
+    def alt_text(self) -> str:
         """The figure's text alternative, the same in both themes."""
         return text_alternative(self.figures["light"])
 
@@ -249,7 +249,7 @@ def mount(
     # Consumes a request that no part of the page has read: the header below acknowledges it. The browser
     # waits for the number of its last request, and sends that again if the answer doesn't come.
     take_request(key)
-    answered: DashboardRequest = st.session_state.get(f"{key}.before", DashboardRequest())
+    answered: DashboardRequest = st.session_state.get(f"{key}.answered", DashboardRequest())
     header = {
         "client": answered.client,
         "seq": answered.seq,
@@ -289,7 +289,7 @@ def _panel_header(panel: DashboardPanel, pool: dict[str, Array]) -> dict[str, An
     return {
         **{field.name: getattr(panel, field.name) for field in fields(panel) if field.name != "figure"},
         "picks": list(panel.picks),
-        "finding": panel.finding,
+        "altText": panel.alt_text,
         "figures": _pool_arrays(panel.figures, pool),
     }
 
@@ -299,7 +299,7 @@ def take_request(key: str) -> DashboardRequest:
     request = DashboardRequest.from_json(component.take_ask(key))
     # A rerun for another reason brings an empty one, which must not take the last one's acknowledgement away.
     if request.client:
-        st.session_state[f"{key}.before"] = request
+        st.session_state[f"{key}.answered"] = request
     return request
 
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz import sentences
+from rnnviz import findings, sentences
 from rnnviz.figures.pictures import draw
 from rnnviz.findings import Finding, Sentence
-from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import spoken, together
 from rnnviz.ui.shell.dashboard import DashboardPanel
@@ -48,7 +47,7 @@ def show_finding(finding: Finding) -> None:
             st.markdown(text)
 
 
-def finding_panel(picture_panel: Found, **layout: Any) -> DashboardPanel:
+def finding_panel(picture_panel: findings.Panel, **layout: Any) -> DashboardPanel:
     """A finding's picture as a panel of a dashboard."""
     return DashboardPanel(
         picture_panel.name,

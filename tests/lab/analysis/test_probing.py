@@ -137,7 +137,7 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
     )
     searcher = Searcher(read(), layer=1)
     split = searcher.split(target)
-    first, second = split.learn, split.second
+    first, second = split.fitting, split.second
     scores = {
         k: ranking.score(
             evidence.predicted(read().ids, target.values, k, first)[second], target.values[second]

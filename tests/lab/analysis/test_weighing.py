@@ -13,7 +13,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import evidence, ranking
-from rnnviz.lab.analysis.evidence import weigh
+from rnnviz.lab.analysis.evidence import add_evidence
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
@@ -128,7 +128,7 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     searcher.ids = random.integers(0, 3, MIN_VERDICT_CHARS) + 3 * target.values * (
         random.random(MIN_VERDICT_CHARS) < 0.2
     )
-    weighed = weigh(searcher, searcher.search(target), target, [copy])
+    weighed = add_evidence(searcher, searcher.search(target), target, [copy])
     report = weighed.evidence.report
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
     assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
@@ -193,7 +193,7 @@ def test_stability_is_low_where_two_units_are_alike() -> None:
     stable = []
     for states in (alike, apart):
         searcher = Searcher(states)
-        evidence = weigh(searcher, searcher.search(mask), mask).evidence
+        evidence = add_evidence(searcher, searcher.search(mask), mask).evidence
         stable.append(evidence.stability)
     assert 0.2 < stable[0] < 0.99
     assert stable[1] == 1.0
@@ -203,7 +203,7 @@ def test_target_in_one_half_has_no_evidence() -> None:
     states = np.random.default_rng(6).normal(size=(400, 2))
     mask = Target("once", np.arange(400) == 30)
     searcher = Searcher(states)
-    weighed = weigh(searcher, searcher.search(mask), mask, [states[:, 0]])
+    weighed = add_evidence(searcher, searcher.search(mask), mask, [states[:, 0]])
     assert weighed.evidence is None
     assert weighed.untrained == pytest.approx((ranking.score(states[:, 0], mask.values),))
 

@@ -1,4 +1,4 @@
-"""A model's card: its figures are the model's own and the yardstick's."""
+"""A model's card: its figures are the model's own and the n-gram's."""
 
 import math
 from functools import partial
@@ -28,21 +28,21 @@ def by_hand(model: NgramModel, text: str) -> float:
     return math.exp((sum(nll) + sum(ids == 0) * math.log(outside)) / len(nll))
 
 
-def test_the_figures_are_the_models_own_and_the_yardsticks(tmp_path: Path) -> None:
+def test_the_figures_are_the_models_own_and_the_ngrams(tmp_path: Path) -> None:
     split = CORPUS.split()
-    model, yardstick = (NgramModel.fit(split.train, order=n, name=f"beads-{n}gram") for n in (3, 1))
+    model, ngram = (NgramModel.fit(split.train, order=n, name=f"beads-{n}gram") for n in (3, 1))
     path = tmp_path / "beads-1gram.safetensors"
-    checkpoint.save(yardstick, path)
+    checkpoint.save(ngram, path)
     card = make_card(
         model, CORPUS, trained_on="first 85 %", recipe={"order": 3}, seed=None, seconds=1.26,
-        command="python -m rnnviz train", parameters=model.parameter_count, yardstick=str(path),
+        command="python -m rnnviz train", parameters=model.parameter_count, ngram=str(path),
     )  # fmt: skip
-    expected, expected_yardstick = by_hand(model, split.held_out), by_hand(yardstick, split.held_out)
-    assert abs(expected - expected_yardstick) > 1
+    expected, expected_ngram = by_hand(model, split.held_out), by_hand(ngram, split.held_out)
+    assert abs(expected - expected_ngram) > 1
     expected_figures = {
         "perplexity": expected,
         "bits_per_character": math.log2(expected),
-        "ngram": expected_yardstick,
+        "ngram": expected_ngram,
         "uniform": len(set(split.train)) + 1,
         "characters": len(split.held_out),
         "unknown": sum(character not in split.train for character in split.held_out),
@@ -92,7 +92,7 @@ def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, trained_on: 
     network, config = tiny_torch("gru"), TrainConfig(seed=3, train_on=train_on)
     corpus = corpora.from_text(" ".join(map(str, range(900))), "numbers")
     score_and_card(
-        network, corpus, config, seconds=1.26, threads_fixed=True, command="train", yardstick="holmes-6gram",
+        network, corpus, config, seconds=1.26, threads_fixed=True, command="train", ngram="holmes-6gram",
         choice=[{"seed": 3}], example="a cab",
         computing={"device": "cuda", "bfloat16": train_on == "train", "backward": "torch", "threads": 2},
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The app as Streamlit runs it, with runs of no process, and what Inside's boards were sent."""
+"""The app as Streamlit runs it, with runs of no process, and what Inside's dashboards were sent."""
 
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,8 @@ def started(
 
 
 @pytest.fixture
-def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
-    """What was last sent to each of Inside's boards, by its key."""
+def dashboards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """What was last sent to each of Inside's dashboards, by its key."""
     sent: dict[str, dict[str, Any]] = {}
     mount = dashboard._component.mount
 

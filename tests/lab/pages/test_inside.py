@@ -25,7 +25,7 @@ from tests.support.jobs import SOON, GatedJob
 from tests.support.lab_pages import (
     INSIDE_PARTS,
     TINY_GRU,
-    ask_board,
+    ask_dashboard,
     choose_way,
     text_values,
     write_text,
@@ -38,13 +38,15 @@ VIEWS = (*(("part", part) for part in INSIDE_PARTS), ("inside.way", "patch"), ("
 
 
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
-def test_every_panel_has_its_notice_and_limits(open_app: Open, boards: dict[str, Any], model: str) -> None:
+def test_every_panel_has_its_notice_and_limits(
+    open_app: Open, dashboards: dict[str, Any], model: str
+) -> None:
     app = open_app("inside", part=INSIDE_PARTS[0], model=model)
     assert "tiny-3gram" not in app.selectbox(key="model").options  # counts have no units
     for key, view in VIEWS:
-        boards.clear()
+        dashboards.clear()
         run_until_settled(app.segmented_control(key=key).set_value(view).run(), "inside")
-        panels = [panel for sent in boards.values() for panel in sent["panels"]]
+        panels = [panel for sent in dashboards.values() for panel in sent["panels"]]
         assert panels, view
         for panel in panels:
             assert panel["notice"].endswith((".", "?"))
@@ -52,28 +54,30 @@ def test_every_panel_has_its_notice_and_limits(open_app: Open, boards: dict[str,
             assert set(panel["figures"]) == {"light", "dark"}
 
 
-def test_page_speaks_chinese(open_app: Open, boards: dict[str, Any]) -> None:
+def test_page_speaks_chinese(open_app: Open, dashboards: dict[str, Any]) -> None:
     app = run_until_settled(open_app("inside", locale="zh-CN", part="memory", model="tiny-gru"), "inside")
     assert app.title[0].value == "网络内部"
-    assert any("一" <= c <= "鿿" for c in boards["inside.memory"]["panels"][0]["notice"])
+    assert any("一" <= c <= "鿿" for c in dashboards["inside.memory"]["panels"][0]["notice"])
 
 
 def test_best_unit_of_the_search_or_a_direction_colours_the_text(
-    open_app: Open, boards: dict[str, Any]
+    open_app: Open, dashboards: dict[str, Any]
 ) -> None:
     app = run_until_settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
     assert app.selectbox(key="inside.finding.what").value == "unit"
-    (ranking,) = boards["inside.found"]["panels"]
+    (ranking,) = dashboards["inside.found"]["panels"]
     read, target = trace(TINY_GRU, TEXT[:600]), units.target("word-start", TEXT[:600])
     result = search(read, target, layer=0)
     assert ranking["picks"][0] == result.best.unit.unit
     assert app.number_input(key="inside.unit").value == result.best.unit.unit
-    values = text_values(boards["inside.finding"])
+    values = text_values(dashboards["inside.finding"])
     assert values.tolist() == read.hidden[:, 0, result.best.unit.unit].tolist()
     app.selectbox(key="inside.finding.what").set_value("means").run()
     expected = directions.mean_difference(read, target).along(read)
-    np.testing.assert_allclose(text_values(boards["inside.finding"]), expected - expected.mean(), atol=1e-5)
-    pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
+    np.testing.assert_allclose(
+        text_values(dashboards["inside.finding"]), expected - expected.mean(), atol=1e-5
+    )
+    pushes = next(p for p in dashboards["inside.finding"]["panels"] if p["name"] == "pushes")
     assert pushes["title"].endswith("difference of means: the first letter of a word")
 
 
@@ -108,49 +112,49 @@ def test_strict_search_of_a_short_text_answers_graded_targets_too() -> None:
     assert line_position.finding.found == expected.found
 
 
-def test_selection_becomes_the_question_until_cleared(open_app: Open, boards: dict[str, Any]) -> None:
+def test_selection_becomes_the_question_until_cleared(open_app: Open, dashboards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
-    ask_board(app, "inside.finding", kind="span", value=[2, 6])
-    ask_board(app, "inside.finding", kind="span", value=[5, 9])
-    assert boards["inside.finding"]["spans"] == [[2, 9]]
+    ask_dashboard(app, "inside.finding", kind="span", value=[2, 6])
+    ask_dashboard(app, "inside.finding", kind="span", value=[5, 9])
+    assert dashboards["inside.finding"]["spans"] == [[2, 9]]
     assert "**Too little text to tell**: in another text of 18 characters" in page_words(app)
     next(b for b in app.button if "Clear" in b.label).click().run()
-    assert boards["inside.finding"]["spans"] == []
+    assert dashboards["inside.finding"]["spans"] == []
     assert "Drag over the text" in page_words(app)
 
 
 def test_unit_has_its_card_before_any_click(
-    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_app: Open, dashboards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tiny("gru", card=tiny_card(text=TEXT[:900]))
     save(model, tmp_path / "carded.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = run_until_settled(open_app("inside", model="carded", unit="5"), "inside")
     assert app.number_input(key="inside.unit").value == 5
-    panels = [panel["name"] for panel in boards["inside.finding"]["panels"]]
+    panels = [panel["name"] for panel in dashboards["inside.finding"]["panels"]]
     assert panels == ["histogram", "moves", "pushes", "clustered"]
     report = units.scan(model, text=TEXT[:900], contexts=4, before=40, after=20)[0, 5]
     for name, places in (("highest", report.top), ("lowest", report.bottom)):
-        labels = [float(text["label"].replace("−", "-")) for text in boards[f"inside.{name}"]["texts"]]
+        labels = [float(text["label"].replace("−", "-")) for text in dashboards[f"inside.{name}"]["texts"]]
         assert labels == pytest.approx([place.value for place in places], abs=0.005)
     assert "In the 900 characters read for this card" in page_words(app)
 
 
-def test_comparison_needs_two_networks(open_app: Open, boards: dict[str, Any]) -> None:
+def test_comparison_needs_two_networks(open_app: Open, dashboards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", model="tiny-gru", part="cause"), "compare")
-    assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
-    heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
+    assert len(dashboards["inside.compare"]["texts"]) == 3  # two networks and their difference
+    heats = [panel for panel in dashboards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
     assert len(heats) == 2
     run_until_settled(
         app.multiselect[0].set_value(["tiny-gru, untrained"]).run(), "inside"
     )  # the same one, before its training
-    assert boards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
+    assert dashboards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
     app.multiselect[0].set_value([]).run()
     assert "Choose one or two networks" in page_words(app)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("boards")
+@pytest.mark.usefixtures("dashboards")
 def test_every_part_takes_one_character_and_shows_markup_as_text(open_app: Open) -> None:
     app = write_text(open_app("inside", model="tiny-gru"), "  ")
     assert "There is no text" in page_words(app)
@@ -227,7 +231,7 @@ def recorded(quantity: str, *, layer: int) -> model_card.Recorded:
 
 
 def test_page_opens_on_the_finding_of_the_card(
-    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_app: Open, dashboards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stands = recorded("cell", layer=0)
     falls = replace(stands, target="capital", score=0.99, evidence=replace(EVIDENCE, interval=None))
@@ -269,7 +273,7 @@ SEARCHED_KINDS = ["word-start", "vowel"]
 
 @pytest.mark.slow
 def test_long_text_has_untrained_copies_and_a_probe(
-    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    open_app: Open, dashboards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
     for part in ("SEARCH", "PROBE"):
@@ -293,10 +297,10 @@ def test_long_text_has_untrained_copies_and_a_probe(
     app = run_until_settled(app, "inside")
     probe = units.probe(read, target, layer=0, untrained=copies)
     assert render_finding.join_sentences(probe.sentences()) in page_words(app)
-    assert "probe" in [panel["name"] for panel in boards["inside.found"]["panels"]]
+    assert "probe" in [panel["name"] for panel in dashboards["inside.found"]["panels"]]
     app = app.selectbox(key="inside.finding.what").set_value("probe").run()
     values = probe.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
-    np.testing.assert_allclose(text_values(boards["inside.finding"]), values - values.mean(), atol=1e-4)
+    np.testing.assert_allclose(text_values(dashboards["inside.finding"]), values - values.mean(), atol=1e-4)
     # Whatever else is looked for in the text was measured at the same reading.
     run_until_settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
     assert "not been compared with all simpler explanations" not in page_words(app)

@@ -14,23 +14,25 @@ from rnnviz.lab.pages.inside import unit_changes
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from tests.support.apptest import Open, page_words, run_until_settled
-from tests.support.lab_pages import TINY_GRU, ask_board, choose_way, text_values, write_text
+from tests.support.lab_pages import TINY_GRU, ask_dashboard, choose_way, text_values, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 
 
-def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boards: dict[str, Any]) -> None:
+def test_holding_a_unit_changes_probabilities_and_perplexity(
+    open_app: Open, dashboards: dict[str, Any]
+) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
     app.text_input(key="inside.units").set_value("0-3").run()
-    before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
+    before = dashboards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
     assert before[0]["x"] != before[1]["x"]
     text = app.text_area(key="inside.text").value
     changed = trace(TINY_GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
     perplexities = [f"{read.perplexity[-1]:.2f}" for read in (trace(TINY_GRU, text), changed)]
     assert [m.value for m in app.metric] == perplexities
     app.slider(key="inside.value").set_value(-1.0).run()
-    assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
+    assert dashboards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
     assert "Write the numbers of units" in page_words(app)
 
@@ -65,23 +67,23 @@ def test_python_network_offers_targets_of_the_tokeniser(
 
 
 def test_ablation_ranks_units_and_a_click_changes_one(
-    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    open_app: Open, dashboards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
     run_until_settled(choose_way(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
-    assert "inside.ablation" not in boards
+    assert "inside.ablation" not in dashboards
     monkeypatch.setattr(ablation, "MIN_REPLICATION", -2.0)
     app.run()
-    panel = boards["inside.ablation"]["panels"][0]
-    ask_board(app, "inside.ablation", kind="pick", panel="ablation", value=panel["picks"][2])
+    panel = dashboards["inside.ablation"]["panels"][0]
+    ask_dashboard(app, "inside.ablation", kind="pick", panel="ablation", value=panel["picks"][2])
     assert app.text_input(key="inside.units").value == str(panel["picks"][2])
 
 
-def test_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
+def test_changed_letter_is_followed_in_several_networks(open_app: Open, dashboards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    ask_board(choose_way(app, "letter"), "inside.changed", kind="at", value=3)
+    ask_dashboard(choose_way(app, "letter"), "inside.changed", kind="at", value=3)
     app = run_until_settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
-    lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
+    lines = dashboards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
     assert "tiny" in page_words(app)
 
@@ -109,7 +111,7 @@ def offered(app: AppTest) -> bool:
 
 
 def test_direction_is_held_in_the_states_in_which_it_was_found(
-    open_app: Open, boards: dict[str, Any]
+    open_app: Open, dashboards: dict[str, Any]
 ) -> None:
     app = run_until_settled(
         write_text(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside"
@@ -128,6 +130,6 @@ def test_direction_is_held_in_the_states_in_which_it_was_found(
     value = next(slider for slider in app.slider if slider.label == "value").value
     changed = trace(tiny("lstm"), TEXT[:300], change=Intervention(along, "clamp", value))
     gained = (read.nll - changed.nll) / np.log(2)
-    np.testing.assert_allclose(text_values(boards["inside.cause"]), gained, atol=1e-4)
+    np.testing.assert_allclose(text_values(dashboards["inside.cause"]), gained, atol=1e-4)
     app = app.selectbox(key="inside.cause.what").set_value("unit").run()
     assert app.text_input(key="inside.units").value

@@ -16,7 +16,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell import render_finding
 from tests.support.apptest import Open, page_words, run_until_settled
-from tests.support.lab_pages import ask_board, choose_way, text_values
+from tests.support.lab_pages import ask_dashboard, choose_way, text_values
 from tests.support.models import tiny, tiny_card
 
 KEY = PATCH_KEY
@@ -26,7 +26,7 @@ GRU = tiny("gru", card=tiny_card())
 
 
 def shows(sent: dict[str, Any], done: Patched) -> None:
-    """A board has the figures of a patch."""
+    """A dashboard has the figures of a patch."""
     panel = next(p for p in sent["panels"] if p["name"] == "lines")
     kl = sent["arrays"][panel["figures"]["light"]["data"][0]["y"]["$"]]
     np.testing.assert_allclose(kl, done.divergence[done.to : done.to + 20], atol=1e-5)
@@ -39,10 +39,10 @@ def choose(app: AppTest, name: str, value: str) -> AppTest:
     )
 
 
-def test_patch_puts_a_state_into_another_text(open_app: Open, boards: dict[str, Any]) -> None:
+def test_patch_puts_a_state_into_another_text(open_app: Open, dashboards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "patch")
     done = units.patch(GRU, SOURCE, AT, TARGET, TO)
-    sent = boards[KEY]
+    sent = dashboards[KEY]
     shows(sent, done)
     texts = [
         bytes(sent["arrays"][board_text["codes"]].astype("<u4")).decode("utf-32-le")
@@ -56,14 +56,16 @@ def test_patch_puts_a_state_into_another_text(open_app: Open, boards: dict[str, 
     sentences = done.controls(GRU, unrelated).sentences()
     assert render_finding.join_sentences(sentences, "said", "hint") in page_words(app)
     # A click in each text moves its place.
-    ask_board(app, f"{KEY}.source", kind="at", value=3)
-    ask_board(app, f"{KEY}.target", kind="at", value=7)
-    run_until_settled(ask_board(app, f"{KEY}.target", kind="at", value=10_000), "inside")  # no such character
-    shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
-    assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
+    ask_dashboard(app, f"{KEY}.source", kind="at", value=3)
+    ask_dashboard(app, f"{KEY}.target", kind="at", value=7)
+    run_until_settled(
+        ask_dashboard(app, f"{KEY}.target", kind="at", value=10_000), "inside"
+    )  # no such character
+    shows(dashboards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
+    assert (dashboards[f"{KEY}.source"]["at"], dashboards[f"{KEY}.target"]["at"]) == (3, 7)
 
 
-def test_patch_of_units_takes_texts_of_the_reader(open_app: Open, boards: dict[str, Any]) -> None:
+def test_patch_of_units_takes_texts_of_the_reader(open_app: Open, dashboards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", part="cause", model="tiny-lstm"), "patch")
     app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
     app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
@@ -72,7 +74,7 @@ def test_patch_of_units_takes_texts_of_the_reader(open_app: Open, boards: dict[s
     choose(app, "quantity", "cell")
     model = tiny("lstm", name="tiny-lstm")
     texts = {"source": "a machine", "at": min(AT, 9), "into": "his voice was quiet", "to": min(TO, 19)}
-    shows(boards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
+    shows(dashboards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
     app.text_input(key=f"{KEY}.units").set_value("99").run()
     assert "Write the numbers of units" in app.info[0].value
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
@@ -80,7 +82,7 @@ def test_patch_of_units_takes_texts_of_the_reader(open_app: Open, boards: dict[s
 
 
 def test_random_direction_lies_in_the_layer_in_view(
-    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_app: Open, dashboards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tiny("gru", layers=2, card=tiny_card())
     save(deep, tmp_path / "deep.safetensors")
@@ -92,7 +94,7 @@ def test_random_direction_lies_in_the_layer_in_view(
     app.selectbox(key="inside.patch.what").set_value("random").run()
     run_until_settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
     direction = directions.random_direction(12, 3, layer=1)
-    shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=direction))
+    shows(dashboards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=direction))
 
 
 @pytest.mark.parametrize("texts", [OTHER_PATCH_EXAMPLE, *PATCH_EXAMPLES.values()])

@@ -34,12 +34,12 @@ def test_every_part_of_inside_opens_and_a_unit_is_held_at_any_value_of_its_layer
 
 
 @pytest.mark.usefixtures("linear")
-def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: dict[str, Any]) -> None:
+def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, dashboards: dict[str, Any]) -> None:
     run_until_settled(open_app("inside", part="memory", model="tiny-mingru", layer="1"), "inside")
-    (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
+    (panel,) = [p for p in dashboards["inside.memory"]["panels"] if p["name"] == "left"]
     assert "the state of layer 1" in panel["title"]
     run_until_settled(open_app("inside", part="memory", model="tiny-gru"), "inside")
-    assert not [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
+    assert not [p for p in dashboards["inside.memory"]["panels"] if p["name"] == "left"]
 
 
 def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(

@@ -172,9 +172,9 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     header, arrays = component_data(app)
     assert (header["run"], header["state"], header["alive"]) == ("one", "finished", False)
     assert header["steps"] == [0, 1, 3, 10, 30]
-    assert header["probe"] == WATCHED
+    assert header["watchText"] == WATCHED
     assert header["sample"] == "<b>time"
-    assert "held-out perplexity 4.30" in header["line"]
+    assert "held-out perplexity 4.30" in header["progressLine"]
     assert "better than counting sequences of 6" in header["passed"]
     assert arrays["now.states"].shape == (len(WATCHED), 1, 12)
     assert arrays["now.next"].shape == (len(WATCHED) + 1, 8)
@@ -206,7 +206,7 @@ def test_of_many_units_those_that_change_most_are_shown(
     make_run("one")
     spread = runs.snapshot("one", None).hidden[:, 0].std(axis=0)
     header, arrays = component_data(open_app("train"))
-    assert sorted(header["rows"][0]) == sorted(np.argsort(-spread)[:3])
+    assert sorted(header["shownUnits"][0]) == sorted(np.argsort(-spread)[:3])
     assert arrays["now.states"].shape == (len(WATCHED), 1, 3)
 
 
@@ -250,7 +250,7 @@ def test_a_run_that_ended_early_says_why_and_can_go_on(
     resumed: list[str] = []
     monkeypatch.setattr(runs, "resume", resumed.append)
     app = open_app("train")
-    assert words in component_data(app)[0]["line"]
+    assert words in component_data(app)[0]["progressLine"]
     app.button(key="train-resume").click().run()
     assert resumed == ["one"]
 
@@ -276,8 +276,8 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     app = open_app("train")
     header, _ = component_data(app)
     assert header["alive"]
-    assert header["rows"] == [list(range(12))], "in their order: none moves while it trains"
-    assert "100 % · 3,000 of 3,000 characters" in header["line"]
+    assert header["shownUnits"] == [list(range(12))], "in their order: none moves while it trains"
+    assert "100 % · 3,000 of 3,000 characters" in header["progressLine"]
     assert {b.key for b in app.button if str(b.key).startswith("train-")} == {"train-start", "train-stop"}
     app.button(key="train-stop").click().run()
     assert RunFolder(runs.find("one").path).stop.exists()
@@ -292,8 +292,8 @@ def test_the_queue_is_seen_and_its_limit_can_be_set(
         alive("second", "queued")
         app = open_app("train", run="second")
         assert app.radio(key="run").value == "second"
-        assert "1 run before it in the queue" in component_data(app)[0]["line"]
-    assert "next in the queue" in component_data(app.run())[0]["line"]
+        assert "1 run before it in the queue" in component_data(app)[0]["progressLine"]
+    assert "next in the queue" in component_data(app.run())[0]["progressLine"]
     assert app.button(key="train-stop").label == "Leave the queue"
     app.number_input(key="train-limit").set_value(2).run()
     assert runs.limit() == 2
@@ -355,7 +355,7 @@ def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: O
     for n, (name, text) in enumerate(read.items()):
         make_run(name, created=float(n + 1), text=text)
         if name.startswith("steps"):
-            last = runs.find(name).last or {}
+            last = runs.find(name).progress or {}
             event_log.append(runs.home() / name / "events.jsonl", {**last, "counted": "steps"})
     app = open_app("train", run="b")
     assert app.multiselect(key="train-compare").options == ["c", "b"], "not d, on a text of its own"

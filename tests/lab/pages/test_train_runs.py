@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.errors import TrainingError
+from rnnviz.errors import DivergedError, TrainingError
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import run_view, selected_run
 from rnnviz.lab.run import event_log, replay, runs
@@ -43,7 +43,7 @@ def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> Non
         event_log.append(folder.events, {"event": "progress", **progress})
         app = open_app("train", run="again")
     assert component_data(app)[0]["fraction"] == pytest.approx(0.61)
-    assert "61 % · 6,100 of 10 thousand characters" in component_data(app)[0]["line"]
+    assert "61 % · 6,100 of 10 thousand characters" in component_data(app)[0]["progressLine"]
     assert any("training · 61 %" in caption for caption in app.sidebar.radio[0].proto.captions)
 
 
@@ -53,9 +53,9 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
         run.log(10, 2.0, validation_loss=1.5, learning_rate=0.1)
         app = open_app("train", run="mine")
         header, arrays = component_data(app)
-        assert (header["alive"], header["probe"]) == (True, "A machine")
+        assert (header["alive"], header["watchText"]) == (True, "A machine")
         assert arrays["now.states"].shape == (9, 1, 12)
-        assert "25 % · 10 of 40 steps" in header["line"]
+        assert "25 % · 10 of 40 steps" in header["progressLine"]
         words = header["fixed"]["words"]
         assert (words["curve"], words["number.speed"]) == ("Perplexity after each step", "steps a second")
         assert header["numbers"]["validation"] == pytest.approx(4.4817, rel=1e-4)
@@ -84,9 +84,35 @@ def test_a_run_that_is_trained_says_that_it_is_being_measured(open_app: Open) ->
     folder = RunFolder(make_run("one", None))
     with folder.take_lock():
         event_log.append(folder.events, {"event": "measuring", "time": 2.0})
-        assert component_data(open_app("train", run="one"))[0]["line"] == (
+        assert component_data(open_app("train", run="one"))[0]["progressLine"] == (
             "Trained. Measuring it on text it never read, up to a minute …"
         )
+
+
+@pytest.mark.parametrize(
+    ("clip", "norms", "line"),
+    [
+        (
+            None,
+            [0.5, 40.0, 7e9, None],
+            "the gradient norm grew from 0.5 to 7e+09, then the loss was no number. Clip",
+        ),
+        (1.0, [0.5], "Diverged at step 41: the loss is no longer a number. A lower"),
+    ],
+)
+def test_a_run_that_diverged_says_how_and_is_not_resumed(
+    open_app: Open, clip: float | None, norms: list[float | None], line: str
+) -> None:
+    error = DivergedError("it diverged").to_json()
+    folder = RunFolder(make_run("one", None))
+    description = folder.description()
+    folder.write_description(replace(description, config=replace(description.config, clip=clip)))
+    steps = [{"characters": n, "gradient_norm": norm} for n, norm in enumerate(norms)]
+    event_log.append(folder.events, {"event": "diverged", "step": 41, "steps": steps})
+    event_log.append(folder.events, {"event": "failed", "error": error, "cause": "diverged"})
+    app = open_app("train", run="one")
+    assert line in component_data(app)[0]["line"]
+    assert not {"train-resume", "train-stop"} & {button.key for button in app.button}
 
 
 def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,8 +199,8 @@ def test_a_replay_says_what_its_figures_are_of(
     words = header["fixed"]["words"]
     assert header["lines"] == lines
     assert "with dropout" in words["number.train.help"]
-    assert words["curve.counted"].startswith(f"Lower is better. {notice}")
-    figures = len(arrays["looked"]), header["numbers"]["held_out"], header["numbers"]["validation"]
+    assert words["curve.ngram"].startswith(f"Lower is better. {notice}")
+    figures = len(arrays["held_out_at"]), header["numbers"]["held_out"], header["numbers"]["validation"]
     assert figures == numbers
 
 
@@ -187,8 +213,8 @@ def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) ->
     make_run("one", "stopped", created=2.0, watch_text="A machine")
     app.run()
     second, after = component_data(app)
-    assert (second["state"], second["probe"]) == ("stopped", "A machine")
-    assert second["born"] != first["born"]
+    assert (second["state"], second["watchText"]) == ("stopped", "A machine")
+    assert second["created"] != first["created"]
     assert len(after["train"]) == len(curves["train"]), "its events alone"
 
 
@@ -261,7 +287,7 @@ def test_half_a_surrogate_pair_in_a_description_or_a_snapshot_is_shown_or_said(o
         shot = unpack(about, arrays, 30, 3000)
     for text, symbols in ((shot.text[:-1] + HALF, shot.symbols), (shot.text, (*shot.symbols[:-1], HALF))):
         folder.newest_snapshot.write_bytes(to_bytes(replace(shot, text=text, symbols=symbols)))
-        assert component_data(open_app("train", run="one"))[0]["probe"] == text.replace(HALF, "?")
+        assert component_data(open_app("train", run="one"))[0]["watchText"] == text.replace(HALF, "?")
 
 
 @pytest.mark.parametrize("id", ["x" * 5_000, "é" * 200, "", "..", "a/b", "a\0b"])
@@ -285,9 +311,9 @@ def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest
         assert run is not None
         watch.refresh(run)
         longest_log = max(longest_log, len(watch.events))
-        assert watch.last("progress")["step"] == step
+        assert watch.newest("progress")["step"] == step
     assert longest_log == 21
-    assert watch.last("start")["total_characters"] == 3000
+    assert watch.newest("start")["total_characters"] == 3000
 
 
 @pytest.mark.usefixtures("started")

@@ -30,14 +30,14 @@ def test_a_text_is_scored(open_app: Open) -> None:
 
 
 def test_inside_compares_two_networks_but_not_with_one_before_its_training(
-    open_app: Open, boards: dict[str, Any]
+    open_app: Open, dashboards: dict[str, Any]
 ) -> None:
     app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "compare")
     chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
     assert f"`{install('lab')}`" in page_words(app)
-    assert boards
-    boards.clear()
+    assert dashboards
+    dashboards.clear()
     app = run_until_settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    assert boards["inside.attribution"]["texts"]  # in numpy
+    assert dashboards["inside.attribution"]["texts"]  # in numpy

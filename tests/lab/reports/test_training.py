@@ -42,11 +42,11 @@ def test_curves_are_what_the_events_say() -> None:
         [*EVENTS, {"event": "passed", "step": 50, "characters": 5000, "seconds": 12.0}]
     )
     assert run_curves.characters[:2].tolist() == [100, 200]
-    assert run_curves.measured.tolist() == [2000, 5900]
+    assert run_curves.validation_at.tolist() == [2000, 5900]
     assert run_curves.validation.tolist() == [9.0, 4.4]
     assert run_curves.passed == 5000
     assert run_curves.total == 10_000
-    assert training.yardsticks(run_curves) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
+    assert training.baselines(run_curves) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
 
 
 def test_empty_or_odd_events_draw_a_figure() -> None:
@@ -64,7 +64,7 @@ def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text
     end = {"event": "finished", "held_out": 4.2}
     bare = [START, *(progress(n) for n in range(1, 60)), report(59, None), end]
     run_curves = training.curves(bare)
-    assert (run_curves.looked.tolist(), run_curves.held_out.tolist()) == ([10_000], [4.2])
+    assert (run_curves.held_out_at.tolist(), run_curves.held_out.tolist()) == ([10_000], [4.2])
     dot = next(trace for trace in training.figure(run_curves)["data"] if trace["name"] == "held_out")
     assert (dot["x"], dot["y"]) == ([10_000], [4.2])
     assert dot["marker"]["size"] > 5
@@ -129,6 +129,27 @@ def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:
     data = {trace["name"]: trace for trace in training.details(training.curves(events))["data"]}
     assert data["clipped"]["y"] == [3.0, training.NORM_AXIS_FACTOR, None]
     assert data["gradient"]["y"] == [3.0, training.NORM_AXIS_FACTOR, 1 / training.NORM_AXIS_FACTOR]
+
+
+def test_a_run_that_diverged_ends_with_its_last_steps_on_an_axis_of_their_size() -> None:
+    steps = [progress(n, 10.0**n, gradient_norm=10.0 ** (2 * n), clip=None) for n in range(2, 6)]
+    diverged = {
+        "event": "diverged",
+        "step": 6,
+        "steps": [*steps, progress(6, gradient_norm=None, clip=None), 7],
+    }
+    first = [progress(n, gradient_norm=0.1, clip=None) for n in (1, 3)]
+    run = training.curves([START, *first, diverged], clip=None)
+    assert run.characters.tolist() == [100, 200, 300, 400, 500, 600]
+    assert run.norm.tolist()[:-1] == [0.1, 1e4, 1e6, 1e8, 1e10]
+    assert math.isnan(run.norm[-1])
+    assert run.total == 600, "the axis ends with the run"
+    assert np.isnan(run.clipped).all()
+    figure = training.details(run)
+    assert figure["layout"]["yaxis"]["range"] == [-2, 10]
+    assert figure["layout"]["shapes"] == []
+    for odd in ("steps", {"steps": 1}, None):
+        assert training.curves([START, *first, {"event": "diverged", "steps": odd}]).total == 10_000
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)

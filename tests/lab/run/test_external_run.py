@@ -67,7 +67,7 @@ def test_a_name_that_is_taken_gets_a_number_and_characters_are_counted_where_tol
         with rnnviz.follow("mine", total=5000) as run:
             run.log(1, 1.0, characters=2000)
             assert run.id == expected
-    assert (logged_events("mine-2", "progress")[0]["counted"], runs.find("mine").last["characters"]) == (  # type: ignore[index]
+    assert (logged_events("mine-2", "progress")[0]["counted"], runs.find("mine").progress["characters"]) == (  # type: ignore[index]
         "characters",
         2000,
     )

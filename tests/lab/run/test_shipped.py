@@ -101,9 +101,9 @@ def test_the_card_is_complete_and_reaches_the_limit(name: str) -> None:
         limit = 0.95 * held_out["ngram"]
     assert held_out["perplexity"] <= limit
     if info.kind != "ngram":
-        yardstick = checkpoint.read_info(checkpoint.find(card["ngram"]))
-        assert held_out["ngram"] == pytest.approx(yardstick.card["held_out"]["perplexity"], rel=1e-5)
-        assert yardstick.card["sha256"] == card["sha256"]
+        ngram = checkpoint.read_info(checkpoint.find(card["ngram"]))
+        assert held_out["ngram"] == pytest.approx(ngram.card["held_out"]["perplexity"], rel=1e-5)
+        assert ngram.card["sha256"] == card["sha256"]
 
 
 @pytest.mark.parametrize("name", LIMITS)

@@ -126,7 +126,7 @@ def test_browser_holds_a_fresh_answer_after_any_asks(
         # Of two symbols that are as probable, rounding chooses which is listed first.
         listed_alike = (browser.arrays["next"] == expected["next"]).all(axis=1)
         for name in expected.keys() - {"next"}:
-            rows = listed_alike if name in ("beside", "reshaped") else slice(None)
+            rows = listed_alike if name in ("memorylessNext", "reshaped") else slice(None)
             atol = 1 if name in ("states", "unit") else 1e-4  # colours may round to the next
             values = browser.arrays[name][rows].astype(float)
             np.testing.assert_allclose(values, expected[name][rows], rtol=1e-3, atol=atol, err_msg=name)
@@ -186,14 +186,14 @@ def test_memoryless_network_follows_text_typed_while_hidden() -> None:
     session, ask = LiveSession(GRU, None, MLP), {"text": "The Time T", "memoryless": True}
     answered(session, text="The", memoryless=True)
     answered(session, text="The Time")
-    beside = answered(session, **ask)[1]["beside"]
-    expected = answered(LiveSession(GRU, None, MLP), **ask)[1]["beside"]
+    beside = answered(session, **ask)[1]["memorylessNext"]
+    expected = answered(LiveSession(GRU, None, MLP), **ask)[1]["memorylessNext"]
     np.testing.assert_allclose(beside, expected, rtol=1e-3, atol=1e-6)
 
 
 def test_session_without_memoryless_network_sends_none() -> None:
     _, arrays = answered(LiveSession(GRU), text=TEXT, memoryless=True)
-    assert not {"memoryless", "beside"} & arrays.keys()
+    assert not {"memoryless", "memorylessNext"} & arrays.keys()
 
 
 def test_continuation_ends_at_the_text_limit() -> None:

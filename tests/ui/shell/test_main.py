@@ -86,7 +86,7 @@ def test_picker_shows_titles_and_card_name(open_app: Open) -> None:
     assert "时间机器，RNN" in app.sidebar.selectbox(key="model").options
 
 
-def test_card_shows_yardsticks_and_ngram_can_score(open_app: Open) -> None:
+def test_card_shows_baselines_and_ngram_can_score(open_app: Open) -> None:
     app = open_app("perplexity")
     words = "\n".join([*(m.value for m in app.sidebar.markdown), *(c.value for c in app.sidebar.caption)])
     assert r"Tiny \*text\*" in words  # a title is data, not markup
@@ -235,7 +235,7 @@ def test_card_lists_candidate_settings() -> None:
         assert "candidate" not in " ".join(sidebar.card_in_words(tiny_card(choice=odd)))
 
 
-def test_yardstick_is_ngram_of_card(only_tiny_models: Path) -> None:
+def test_comparison_model_is_ngram_of_card(only_tiny_models: Path) -> None:
     network, counts = listed()["tiny-gru"], listed()["tiny-3gram"]
     assert model_cache.load_ngram_model(network, [network, counts]).name == "tiny-3gram"
     assert model_cache.load_ngram_model(replace(network, card={}), [network, counts]) is None

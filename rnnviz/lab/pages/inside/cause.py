@@ -27,9 +27,9 @@ from rnnviz.lab.pages.inside.compare import ChangeLetter, CompareNetworks
 from rnnviz.lab.pages.inside.computation import Computation, StartButton
 from rnnviz.lab.pages.inside.direction import DirectionChoice, NamedDirection
 from rnnviz.lab.pages.inside.page_view import (
+    CHANGE_WAY,
     QUANTITY,
     UNIT,
-    WAY,
     IdentifiedValue,
     PagePart,
     PageView,
@@ -134,7 +134,7 @@ class ChangeUnits(ChangeWay):
         unit = UNIT.get()
         # A number from another network may be beyond this one's last unit.
         usual = find_loudest_unit(view) if unit is None else min(unit, view.H - 1)
-        UNITS.resolve(usual=str(usual), subject=view.mark)
+        UNITS.resolve(usual=str(usual), subject=view.model_digest)
 
     def _render_value(self, action: Action, named: NamedDirection | None) -> float:
         """Draw the slider of the value to hold units at, or of the factor, and return it.
@@ -176,9 +176,11 @@ class ChangeUnits(ChangeWay):
         button = StartButton(
             _("Measure it on a longer text"),
             ":material/straighten:",
-            cost.format(n=f"{LONGER.max_chars:,}", controls=2 * effects.DEFAULT_CONTROLS),
+            cost.format(n=f"{LONGER_TEXT_EFFECT.max_chars:,}", controls=2 * effects.DEFAULT_CONTROLS),
         )
-        effect = LONGER.render(view, source, button, change=change, target=target, unclosed=view.unclosed)
+        effect = LONGER_TEXT_EFFECT.render(
+            view, source, button, change=change, target=target, unclosed=view.unclosed
+        )
         if effect is not None:
             render_finding.show_finding(effect)
 
@@ -287,7 +289,7 @@ def _effect(
 EFFECT = Computation[Effect](
     "effect", lambda: _("Changing random units and directions for comparison"), _effect, patience=0.0
 )
-LONGER = replace(EFFECT, name="effect.longer", max_chars=20_000, patience=BAR_AFTER_S)
+LONGER_TEXT_EFFECT = replace(EFFECT, name="effect.longer", max_chars=20_000, patience=BAR_AFTER_S)
 
 
 class AblateUnits(ChangeWay):
@@ -333,7 +335,7 @@ def _change_unit(unit: int) -> None:
     # The reader's own list of units is dropped for the one just picked.
     UNIT.request(unit)
     UNITS.request(None)
-    WAY.request("change")
+    CHANGE_WAY.request("change")
     st.rerun()
 
 
@@ -399,7 +401,7 @@ class PatchState(ChangeWay):
             show_units_hint(self.view)
             return
         # As a control, states of another text are patched in: the page's, whose trace is there already.
-        unrelated = IdentifiedValue(self.view.mark, self.view.trace)
+        unrelated = IdentifiedValue(self.view.model_digest, self.view.trace)
         patch = PATCH.render(self.view, places=places, unrelated=unrelated, **state_part)
         if patch is not None:
             st.markdown(render_finding.join_sentences(patch.sentences(), "said", "hint"))
@@ -496,7 +498,7 @@ PATCH = Computation[PatchControls]("patch", lambda: _("Patching the state"), _pa
 class PatchedPlace:
     """One of the two texts of a patch, and the place in it: after so many characters.
 
-    key      of its board, and the beginning of its fields' keys
+    key      of its dashboard, and the beginning of its fields' keys
     title    of the field
     label    of the text below it
     example  a text with "|" at the place
@@ -553,5 +555,5 @@ class CausePart(PagePart):
 
     def render(self) -> None:
         labels = {key: _(way.label) for key, way in WAYS.items()}
-        way = WAY.choose(_("What to change"), labels, label_visibility="collapsed")
+        way = CHANGE_WAY.choose(_("What to change"), labels, label_visibility="collapsed")
         WAYS[way](self.view).render()

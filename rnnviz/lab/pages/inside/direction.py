@@ -14,7 +14,9 @@ from rnnviz.lab.pages.inside.page_view import PageView
 from rnnviz.page.shown_units import target_name
 from rnnviz.ui.shell.fields import Field
 
-_FOUND_KEY = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
+_DIRECTIONS_KEY = (
+    "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
+)
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"
 MAX_RANDOM_SEED = 9999
 
@@ -28,7 +30,9 @@ class NamedDirection(NamedTuple):
 
 def keep(view: PageView, kind: str, target: str, direction: Direction) -> None:
     """Offer the direction found for `target` in all parts of the page; `kind` is MEANS or PROBE."""
-    st.session_state.setdefault(_FOUND_KEY, {})[view.mark, view.layer, direction.quantity, kind] = (
+    st.session_state.setdefault(_DIRECTIONS_KEY, {})[
+        view.model_digest, view.layer, direction.quantity, kind
+    ] = (
         target,
         direction,
     )
@@ -79,8 +83,10 @@ class DirectionChoice:
     def _list_found(self) -> dict[str, tuple[str, Direction]]:
         """Target and direction by kind, of those found in this network, layer and quantity."""
         # By network, layer and quantity: a direction means nothing among other units.
-        kept_directions = st.session_state.get(_FOUND_KEY, {})
-        keys = {kind: (self.view.mark, self.view.layer, self.quantity, kind) for kind in (MEANS, PROBE)}
+        kept_directions = st.session_state.get(_DIRECTIONS_KEY, {})
+        keys = {
+            kind: (self.view.model_digest, self.view.layer, self.quantity, kind) for kind in (MEANS, PROBE)
+        }
         return {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
 
     def _render_seed(self) -> NamedDirection:

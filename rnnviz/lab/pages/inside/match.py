@@ -27,7 +27,7 @@ from rnnviz.lab.pages.inside.page_view import (
     cursor,
     fragment,
 )
-from rnnviz.lab.pages.inside.search_texts import OWN_TEXT, WHOLE, Source, SourcePicker
+from rnnviz.lab.pages.inside.search_texts import PAGE_TEXT, WHOLE, Source, SourcePicker
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Progress
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
@@ -203,7 +203,7 @@ class MatchSearch:
         # The button for the copies stands below the finding, which says more once they have read the text.
         finding_place = st.container()
         if matches.found:
-            if self.source.kind == OWN_TEXT:
+            if self.source.kind == PAGE_TEXT:
                 st.caption(_("This text holds the selected passage itself: it is among these places."))
             matches = self._compare_copies(matches) or matches
         with finding_place:

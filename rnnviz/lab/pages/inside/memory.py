@@ -160,7 +160,7 @@ class MemoryPart(PagePart):
 
 def find_chosen_character(view: PageView, *keys: str) -> int:
     """The index of the chosen character, after any asks of the dashboards `keys`."""
-    # Each board holds its own click, and a part of the page may have two boards.
+    # Each dashboard holds its own click, and a part of the page may have two dashboards.
     for key in keys:
         cursor(dashboard.take_request(key), view, None)
     # Without one: two thirds into the picture, where much can be seen to its left.

@@ -50,8 +50,7 @@ class NetworkChoice:
     key          its name among the page's fields
     usual        names chosen at first
     max_choices  further networks, at most
-    unsaved      networks without a file: functions by name that return a mark, which identifies it, and the
-                 network
+    unsaved      networks without a file: functions by name that return an identity and the network
     help_text    the widget's help
     """
 
@@ -73,20 +72,20 @@ class NetworkChoice:
             self.label,
             names | {name: name for name in self.unsaved},
             tuple(self.usual),
-            subject=view.mark,
+            subject=view.model_digest,
             draw=st.multiselect,
             max_selections=self.max_choices,
             placeholder=_("other networks"),
             help=self.help_text,
         )
-        networks: dict[str, tuple[str, Any]] = {title(view.context.info): (view.mark, view.model)}
+        networks: dict[str, tuple[str, Any]] = {title(view.context.info): (view.model_digest, view.model)}
         for name, info in files.items():
             if name in chosen:
                 networks[names[name]] = model_cache.digest(info), model_cache.load(info, to_read=True)
         networks |= {name: make() for name, make in self.unsaved.items() if name in chosen}
-        # A result depends on which networks, under which names: both are in the mark.
-        marks = tuple((name, mark) for name, (mark, _model) in networks.items())
-        return IdentifiedValue(marks, {name: model for name, (_mark, model) in networks.items()})
+        # A result depends on which networks, under which names: both are in the identity.
+        identities = tuple((name, identity) for name, (identity, _model) in networks.items())
+        return IdentifiedValue(identities, {name: model for name, (_identity, model) in networks.items()})
 
 
 def show_untrained_start(view: PageView) -> None:
@@ -98,8 +97,8 @@ def show_untrained_start(view: PageView) -> None:
 
 
 def make_untrained(view: PageView) -> tuple[str, Any]:
-    """A mark, and the network before its training: its shape with initial weights of the card's seed, or the
-    default seed.
+    """An identity, and the network before its training: its shape with initial weights of the card's seed,
+    or the default seed.
     """
     from rnnviz.lab.engines.torch_model import untrained
 
@@ -109,9 +108,9 @@ def make_untrained(view: PageView) -> tuple[str, Any]:
     seed = seed if type(seed) is int and 0 <= seed <= MAX_SEED else TrainConfig().seed
     model = view.model
     network = remember(
-        Key("untrained", rest=(view.mark, seed)),
+        Key("untrained", rest=(view.model_digest, seed)),
         lambda: untrained(
             model.config, model.vocabulary, seed=seed, name=model.name, normaliser=model.normaliser
         ).eval(),
     )
-    return f"untrained {seed} {view.mark}", network
+    return f"untrained {seed} {view.model_digest}", network

@@ -46,24 +46,24 @@ LAYER = Field("inside.layer", 0, address="layer", title=N_("Layer"), parse=int, 
 QUANTITY = Field("inside.quantity", "hidden", address="quantity", title=N_("Look at"))
 AT = Field[int | None]("inside.at", address="at", title=N_("Character"), parse=int)
 UNIT = Field[int | None]("inside.unit", address="unit", title=N_("Unit"), parse=int)
-WAY = Field("inside.way", "change")  # the kind of change under Cause
+CHANGE_WAY = Field("inside.way", "change")  # the way to change something, under Cause
 
 
 @dataclass(frozen=True)
 class IdentifiedValue:
-    """A value passed to a computation and identified by its `mark`, which alone is hashed and compared."""
+    """A value passed to a computation; of the two, `identity` alone is hashed and compared."""
 
-    mark: Hashable
+    identity: Hashable
     value: Any = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class PageView:
-    """The network, the text and the layer of one run. `mark` is the digest of the model's file."""
+    """The network, the text and the layer of one run. `model_digest` is that of the model's file."""
 
     context: ModelContext
     text: str
-    mark: str
+    model_digest: str
     layer: int
 
     @property
@@ -80,7 +80,7 @@ class PageView:
 
     def key(self, result_name: str, *rest: Hashable) -> Key:
         """The key of a result on the page's text and this network."""
-        return Key(result_name, checksum(self.text), (self.mark, *rest))
+        return Key(result_name, checksum(self.text), (self.model_digest, *rest))
 
     @property
     def trace(self) -> Trace:
@@ -135,7 +135,7 @@ def cursor(request: DashboardRequest, view: PageView, otherwise: T) -> int | T:
 
     `otherwise` if none has been chosen.
     """
-    # The cursor is one field for all boards: a click in one is seen in all at their next drawing.
+    # The cursor is one field for all dashboards: a click in one is seen in all at their next drawing.
     requested = request.position(len(view.text))
     if requested is not None:
         AT.request(requested)

@@ -18,7 +18,7 @@ from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.jobs import clear_data, store
 from rnnviz.ui.shell.fields import Field
 
-OWN_TEXT, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
+PAGE_TEXT, FILE, SAMPLED, CARD_TEXT, WHOLE = "own", "file", "sampled", "card", "whole"
 SAMPLE_CHARS = 40_000  # of text that the network writes
 MAX_SEARCH_CHARS = 50_000  # of a text on which units are ranked and measured
 MAX_TOY_BYTES = 5_000  # a corpus of so few bytes is too short to search
@@ -30,8 +30,8 @@ SEARCH_NOW = "inside.search.now"
 class Source:
     """A text to search.
 
-    kind  OWN_TEXT (the page's), FILE, SAMPLED, CARD (in the model's card), WHOLE (a corpus in its order) or
-          "corpus" (a corpus, the held-out part first)
+    kind  PAGE_TEXT (the page's), FILE, SAMPLED, CARD_TEXT (in the model's card), WHOLE (a corpus in its
+          order) or "corpus" (a corpus, the held-out part first)
     name  a corpus's or a file's
     data  a file's bytes
     """
@@ -42,18 +42,18 @@ class Source:
 
     def key(self, view: PageView, result_name: str, *rest: Hashable) -> store.Key:
         """The key of a result on this text and the network in view."""
-        text = view.text if self.kind == OWN_TEXT else ""
+        text = view.text if self.kind == PAGE_TEXT else ""
         # The page's text is part of the key only where it is what is read.
         content = store.checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
-        return store.Key(result_name, content, (view.mark, *rest))
+        return store.Key(result_name, content, (view.model_digest, *rest))
 
     def read(self, view: PageView, max_chars: int) -> str:
-        """The page's text, or the first `max_chars` characters of another. A corpus begins with its
-        held-out part, unless the kind is WHOLE.
+        """The page's text and the card's whole, of others the first `max_chars` characters. A corpus begins
+        with its held-out part, unless the kind is WHOLE.
         """
-        if self.kind == OWN_TEXT:
+        if self.kind == PAGE_TEXT:
             return view.text
-        if self.kind == CARD:
+        if self.kind == CARD_TEXT:
             return str(view.context.info.card["text"])
         if self.kind == WHOLE:
             return corpora.read(self.name).text[:max_chars]
@@ -69,7 +69,7 @@ class Source:
         return text[:max_chars]
 
 
-PAGE = Source(OWN_TEXT)
+PAGE = Source(PAGE_TEXT)
 
 
 def list_searchable_corpora() -> list[corpora.CorpusInfo]:
@@ -117,7 +117,7 @@ class SourcePicker:
         names = {corpus.name: corpus.title for corpus in list_searchable_corpora()}
         return {
             **dict(sorted(names.items(), key=lambda item: item[0] != self._own_corpus)),
-            OWN_TEXT: _("the text on this page"),
+            PAGE_TEXT: _("the text on this page"),
             SAMPLED: _("{n} characters that the network writes").format(n=f"{SAMPLE_CHARS:,}"),
             FILE: _("a file of your own"),
         }
@@ -129,19 +129,19 @@ class SourcePicker:
     @property
     def _usual(self) -> str:
         return (
-            self._own_corpus if self._own_corpus in self.labels else OWN_TEXT
+            self._own_corpus if self._own_corpus in self.labels else PAGE_TEXT
         )  # no other corpus resembles it
 
     @property
     def _field(self) -> Field[str]:
-        return Field(self.key, OWN_TEXT)
+        return Field(self.key, PAGE_TEXT)
 
     def selected(self) -> Source | None:
         """The source chosen; None while a file is awaited."""
         return self._make_source(self._field.resolve(self.labels, self._usual))
 
     def _make_source(self, kind: str) -> Source | None:
-        if kind in (OWN_TEXT, SAMPLED):
+        if kind in (PAGE_TEXT, SAMPLED):
             return Source(kind)
         if kind != FILE:
             return Source(self.corpus_kind, kind)
@@ -196,7 +196,7 @@ def render_proposals(view: PageView, source: Source, key: str) -> None:
 
 
 def _choose_and_search(key: str, kind: str) -> None:
-    Field(key, OWN_TEXT).request(kind)
+    Field(key, PAGE_TEXT).request(kind)
     st.session_state[SEARCH_NOW] = True
 
 
@@ -204,7 +204,7 @@ def _sample_text(view: PageView, max_chars: int) -> str:
     """Sample text of the network, always the same (seed 0), shared by all requests and sessions."""
     length = min(max_chars, SAMPLE_CHARS)
     # Writing 40,000 characters takes seconds, and every part that reads them needs the same ones.
-    key = store.Key("written", rest=(view.mark, length))
+    key = store.Key("written", rest=(view.model_digest, length))
     sample: str | None = store.shared().get(key)
     if sample is None:
         sample = store.shared().put(key, "".join(stream(view.model, "", length, seed=0)))

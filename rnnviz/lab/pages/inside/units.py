@@ -15,9 +15,9 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import ColourScale
 from rnnviz.findings import Number, Panel, Sentence, words
 from rnnviz.i18n import N_, _
-from rnnviz.lab.analysis import controls, directions, probing, search_result, targets
+from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
-from rnnviz.lab.analysis.scanning import MAX_PUSHES, Context, ScanReport, UnitReport, pushes
+from rnnviz.lab.analysis.scanning import MAX_PUSHES, ScanReport, UnitReport, pushes
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
@@ -36,7 +36,7 @@ from rnnviz.lab.pages.inside.page_view import (
     heat_panel,
     remember,
 )
-from rnnviz.lab.pages.inside.search_texts import CARD, OWN_TEXT, PAGE, Source, SourcePicker
+from rnnviz.lab.pages.inside.search_texts import CARD_TEXT, PAGE, PAGE_TEXT, Source, SourcePicker
 from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
@@ -67,7 +67,7 @@ TARGET = Field("inside.target", "word-start")
 REGEX = Field("inside.pattern", "")
 STRICT = Field("inside.strict", False)  # whether units must also win against the characters around
 SOURCE_KEY = "inside.source"
-CARD_KEY, FOUND_KEY = "inside.finding", "inside.found"
+UNIT_CARD_KEY, RANKING_KEY = "inside.finding", "inside.found"
 READING_SHARE = 0.25  # of a search's time is the text's reading
 STRICT_EDGE_CHARS = 5  # on each side of a target, with STRICT
 MAX_REGEX_CHARS = 1000
@@ -96,7 +96,7 @@ class SearchAnswer(NamedTuple):
     """
 
     finding: Search | search_result.Unanswered
-    means: units.Direction | None
+    mean_direction: units.Direction | None
 
 
 def _search_text(
@@ -139,12 +139,14 @@ def _search_text(
         # None keeps its place: a target that the text doesn't have is no comparison, and not in the family.
         searched = [search and next(family) for search in searched]
     return [
-        SearchAnswer(search or search_result.Unanswered(target), _means(traced, target, layer, quantity))
+        SearchAnswer(
+            search or search_result.Unanswered(target), _mean_direction(traced, target, layer, quantity)
+        )
         for target, search in zip(targets, searched, strict=True)
     ]
 
 
-def _means(traced: Trace, target: Target, layer: int, quantity: str) -> units.Direction | None:
+def _mean_direction(traced: Trace, target: Target, layer: int, quantity: str) -> units.Direction | None:
     values = units.activations(traced, layer=layer, quantity=quantity)
     with suppress(RnnvizError):  # equal mean states have no direction
         return directions.mean_difference(values, target, layer=layer, quantity=quantity)
@@ -199,7 +201,7 @@ SCAN = Computation[ScanReport](
     shared=True,
 )
 # Not shared: it reads what the reader has chosen, perhaps a file of their own.
-LONGER = replace(SCAN, name="longer", shared=False)
+LONGER_TEXT_SCAN = replace(SCAN, name="longer", shared=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +243,7 @@ class UnitsPart(PagePart):
 
     def _take_choices(self) -> None:
         """Take a click on the search's ranking, and the unit that the address names."""
-        clicked = dashboard.take_request(FOUND_KEY).pick(self.view.H, "ranking")
+        clicked = dashboard.take_request(RANKING_KEY).pick(self.view.H, "ranking")
         if clicked is not None:
             UNIT.request(clicked)
         if LAYER.get() != self.view.layer:
@@ -279,7 +281,7 @@ class UnitsPart(PagePart):
         """Draw the unit's number: what the reader, a click or the address names, else what is known best."""
         view, question = self.view, search.controls.question
         # Another question, layer or quantity drops the reader's unit for the best one there.
-        subject = (view.mark, view.layer, question, search.quantity)
+        subject = (view.model_digest, view.layer, question, search.quantity)
         unit = UNIT.resolve(range(view.H), search.find_usual_unit(), subject=subject)
         label = _("The unit, 0 to {last}").format(last=view.H - 1)
         st.number_input(label, 0, view.H - 1, width=200, **UNIT.widget)
@@ -417,7 +419,7 @@ class TargetSearch:
         if question is None or source is None:
             return ()
         kinds = (*KINDS, *PYTHON_KINDS) if self.view.python else tuple(KINDS)
-        if source.kind == OWN_TEXT or question.target not in kinds:
+        if source.kind == PAGE_TEXT or question.target not in kinds:
             return (question,)
         return tuple(replace(question, target=name) for name in kinds)
 
@@ -430,7 +432,7 @@ class TargetSearch:
         # The page's own text is short and searched at once; so is a text that a proposal's button has named.
         # Popped, as the button searches once: a second look in this run would not find it, hence the cache.
         button: StartButton | None = None
-        if source.kind != OWN_TEXT and not st.session_state.pop(search_texts.SEARCH_NOW, False):
+        if source.kind != PAGE_TEXT and not st.session_state.pop(search_texts.SEARCH_NOW, False):
             cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
             button = StartButton(
                 _("Search the text"),
@@ -488,15 +490,17 @@ class TargetSearch:
     def _scan_request(self) -> ResultRequest[ScanReport] | None:
         """The request for a scan of the searched text; the page's own text has the usual card."""
         source = self.controls.source
-        if self.ranking is None or source is None or source.kind == OWN_TEXT:
+        if self.ranking is None or source is None or source.kind == PAGE_TEXT:
             return None
         cost = _("Reads up to {n} characters, for all units at once. It takes about ten seconds.")
         button = StartButton(
             _("The unit's card from this text"),
             ":material/menu_book:",
-            cost.format(n=f"{LONGER.max_chars:,}"),
+            cost.format(n=f"{LONGER_TEXT_SCAN.max_chars:,}"),
         )
-        return LONGER.request(self.view, source, button, layer=self.view.layer, quantity=self.quantity)
+        return LONGER_TEXT_SCAN.request(
+            self.view, source, button, layer=self.view.layer, quantity=self.quantity
+        )
 
     @property
     def scan(self) -> ScanReport | None:
@@ -508,8 +512,8 @@ class TargetSearch:
         question = self.controls.question
         if question is None or self.answer is None or self.ranking is None:
             return
-        if self.answer.means is not None:
-            direction.keep(self.view, direction.MEANS, question.target, self.answer.means)
+        if self.answer.mean_direction is not None:
+            direction.keep(self.view, direction.MEANS, question.target, self.answer.mean_direction)
         probe = self._probe_request.result if self._probe_request else None
         if probe is not None:
             direction.keep(self.view, direction.PROBE, question.target, probe.direction())
@@ -568,7 +572,7 @@ class TargetSearch:
         if self._scan_request is not None:
             self._scan_request.render()
         pictures = [render_finding.finding_panel(panel, height=340, width=3) for panel in panels]
-        dashboard.mount(FOUND_KEY, panels=pictures, quiet=True)
+        dashboard.mount(RANKING_KEY, panels=pictures, quiet=True)
 
 
 def _select_passage(passage: tuple[int, int]) -> None:
@@ -605,16 +609,18 @@ class UnitCard:
         for finding in model_card.remembering(view.context.info.card):
             if (finding.layer, finding.unit, finding.quantity) == (view.layer, self.unit, self.quantity):
                 st.markdown(render_finding.join_sentences(finding.follows()))
-        source = Source(CARD) if view.context.info.card.get("text") else PAGE
+        source = Source(CARD_TEXT) if view.context.info.card.get("text") else PAGE
         scan = scan or SCAN.render(view, source, layer=view.layer, quantity=self.quantity)
-        report = None if scan is None else scan[view.layer, self.unit]
+        unit_report = None if scan is None else scan[view.layer, self.unit]
         # `_render_text` draws the panel "pushes", at the unit's value at the cursor.
-        panels = [] if report is None else [panel for panel in report.panels() if panel.name != "pushes"]
+        panels = (
+            [] if unit_report is None else [panel for panel in unit_report.panels() if panel.name != "pushes"]
+        )
         pictures = [render_finding.finding_panel(panel, height=230, width=2) for panel in panels]
         self._render_text(pictures, self._all_units_panel())
-        if report is not None:
-            st.caption(render_finding.join_sentences(report.sentences()))
-            self._render_places(report)
+        if unit_report is not None:
+            st.caption(render_finding.join_sentences(unit_report.sentences()))
+            self._render_places(unit_report)
 
     def _all_units_panel(self) -> dashboard.DashboardPanel:
         view = self.view
@@ -644,7 +650,7 @@ class UnitCard:
     ) -> None:
         """Draw the text coloured by the unit or direction, its card's panels, and a heat map of all units."""
         view = self.view
-        request = dashboard.take_request(CARD_KEY)
+        request = dashboard.take_request(UNIT_CARD_KEY)
         # A selection reruns the whole page, and nothing below is drawn in this run.
         if (passage := request.span(len(view.text))) is not None:
             _select_passage(passage)
@@ -656,7 +662,7 @@ class UnitCard:
             pushes_picture = render_finding.finding_panel(self._pushes_panel(at), height=230, width=2)
             pictures = [*pictures, pushes_picture]
         dashboard.mount(
-            CARD_KEY,
+            UNIT_CARD_KEY,
             texts=[text],
             panels=[*pictures, all_units],
             at=at,
@@ -691,15 +697,15 @@ class UnitCard:
         title = words("unit.pushes" if at is None else "unit.pushes-at", name=name, v=Number(value, digits=2))
         return pushes_panel(title, *pushes(self.view.model, pushing, value, k=MAX_PUSHES))
 
-    def _render_places(self, report: UnitReport) -> None:
-        sides = {"highest": report.top, "lowest": report.bottom}
+    def _render_places(self, unit_report: UnitReport) -> None:
+        sides = {"highest": unit_report.top, "lowest": unit_report.bottom}
         for column, (name, places) in zip(st.columns(2), sides.items(), strict=True):
             with column:
                 st.markdown(f"**{render_finding.finding_markdown(words(f'unit.{name}'))}**")
                 texts = [self._place_text(place) for place in places]
                 dashboard.mount(f"inside.{name}", texts=texts, quiet=True)
 
-    def _place_text(self, place: Context) -> dashboard.ColouredText:
+    def _place_text(self, place: scanning.Context) -> dashboard.ColouredText:
         scale = self.view.scale(self.quantity)
         return dashboard.ColouredText(
             place.text,

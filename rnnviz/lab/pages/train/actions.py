@@ -30,7 +30,7 @@ def show(selected: SelectedRun, explore: Any) -> None:
     run = selected.run
     stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
     # After Stop the run still ends its step and saves: the file `stop` tells that it was asked.
-    state = _("stopping …") if stopping else run_words.state(selected.state)
+    state = _("stopping …") if stopping else run_words.state_word(selected.state)
     facts = (
         f"{run_words.ICONS[selected.state]} **{state}**",
         _("logged by another program") if run is not None and run.logged else run_words.kind(selected.config),
@@ -106,7 +106,7 @@ def _ended_buttons(run: runs.Run, explore: Any) -> None:
             key="train-download",
             help=_("The model as one file, for this app on any machine."),
         )
-    if run.state != "finished" and not run.logged:
+    if run.state not in ("finished", "diverged") and not run.logged:
         st.button(
             _("Resume"),
             icon=":material/play_arrow:",
@@ -160,7 +160,7 @@ def _current_save(run: runs.Run) -> str | None:
 
 
 def _step(run: runs.Run) -> str:
-    return str((run.last or {}).get("step", 0))
+    return str((run.progress or {}).get("step", 0))
 
 
 def model_file(run: runs.Run) -> Path | None:

@@ -13,7 +13,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import run_words
-from rnnviz.lab.pages.train.settings import FormRecipe
+from rnnviz.lab.pages.train.settings import FormValues
 from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.progress import Progress, Share
@@ -43,9 +43,9 @@ class Forecast:
     job: Job | None
 
 
-def make_forecast(text: TrainingText, recipe: FormRecipe, *, measure: bool) -> Forecast:
+def make_forecast(text: TrainingText, form: FormValues, *, measure: bool) -> Forecast:
     """The forecast so far; `measure`: whether to measure the speed if it is unknown."""
-    config, key = recipe.config, Key("speed", rest=speed_key(recipe.config, text.symbols))
+    config, key = form.config, Key("speed", rest=speed_key(form.config, text.symbols))
     speed = store.shared().get(key)
     run_estimate = estimate.estimate(config, text.symbols, text.corpus.characters)
     # A known speed is kept. None is measured beside a run, whose steps would slow it, nor for the toy,
@@ -83,15 +83,15 @@ def _measure(config: TrainConfig, symbols: int, progress: Progress) -> float:
         raise
 
 
-def show(text: TrainingText, recipe: FormRecipe, forecast: Forecast) -> None:
+def show(text: TrainingText, form: FormValues, forecast: Forecast) -> None:
     """Draw the forecast in one line, refreshed while the speed is being measured."""
     # A fragment: Streamlit redraws this line alone, and only as long as the trial goes on.
     interval_s = 0.5 if forecast.job is not None else None
-    st.fragment(_line, run_every=interval_s, key="train-forecast")(text, recipe, forecast)
+    st.fragment(_line, run_every=interval_s, key="train-forecast")(text, form, forecast)
 
 
-def _line(text: TrainingText, recipe: FormRecipe, forecast: Forecast) -> None:
-    run_estimate, speed, config = forecast.run_estimate, forecast.speed, recipe.config
+def _line(text: TrainingText, form: FormValues, forecast: Forecast) -> None:
+    run_estimate, speed, config = forecast.run_estimate, forecast.speed, form.config
     parts = [
         run_words.kind(config.to_json()),
         _("{n} parameters").format(n=f"{run_estimate.parameters:,}"),
@@ -101,17 +101,17 @@ def _line(text: TrainingText, recipe: FormRecipe, forecast: Forecast) -> None:
         parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{speed:.2g}'):,.0f}"))
     elif forecast.job is not None:
         parts.append(_waiting(forecast.job))
-    if recipe.minutes is not None:
-        parts.append(_("{m} min").format(m=f"{recipe.minutes:,g}"))
+    if form.minutes is not None:
+        parts.append(_("{m} min").format(m=f"{form.minutes:,g}"))
         if speed is not None:
-            passes = speed * recipe.minutes * 60 / max(1, text.parts[0])
+            passes = speed * form.minutes * 60 / max(1, text.parts[0])
             read = f"{passes:.2g}" if passes < 9.95 else f"{passes:.0f}"
             parts.append(_("reads the text {n} times").format(n=read))
     elif speed is not None:
         parts.append(_("about {time}").format(time=duration(config.characters / speed)))
     elif text.toy:
         parts.append(_("a few seconds"))
-    if recipe.changed:
+    if form.changed:
         parts.append(_("settings changed"))
     st.caption(" · ".join(parts))
 

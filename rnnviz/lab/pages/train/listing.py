@@ -34,7 +34,7 @@ def default_run(listed_runs: list[runs.Run]) -> str | None:
     A replay is never the default.
     """
     training = [run.id for run in listed_runs if run.state in ("running", "starting")]
-    watchable = [run.id for run in listed_runs if run.last is not None]
+    watchable = [run.id for run in listed_runs if run.progress is not None]
     return next(iter([*training, *watchable, *(run.id for run in listed_runs)]), None)
 
 
@@ -101,12 +101,12 @@ def label(id: str) -> str:
 def caption(run: runs.Run | None) -> str:
     """A run's state in a few words; None: a replay."""
     state = run.state if run is not None else "shipped"
-    words = f"{run_words.ICONS[state]} {run_words.state(state)}"
+    words = f"{run_words.ICONS[state]} {run_words.state_word(state)}"
     if run is None:
         return words
     if state == "waiting":
-        return f"{run_words.ICONS[state]} {run_words.place(queue.runs_ahead(RunFolder(run.path)))}"
-    last, report = run.last or {}, run.report or {}
+        return f"{run_words.ICONS[state]} {run_words.queue_place(queue.runs_ahead(RunFolder(run.path)))}"
+    last, report = run.progress or {}, run.report or {}
     if state == "running" and (share := run_words.share(last, run.total)) is not None:
         words += f" · {100 * share:.0f} %"
     reached = report.get("validation_perplexity") or run_words.training_perplexity(last, report)

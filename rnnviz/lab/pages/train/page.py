@@ -19,7 +19,7 @@ from rnnviz.lab.pages.train import (
     training_text,
 )
 from rnnviz.lab.pages.train.selected_run import choose_replay, find, show_next, start_number
-from rnnviz.lab.pages.train.settings import FormRecipe
+from rnnviz.lab.pages.train.settings import FormValues
 from rnnviz.lab.pages.train.training_text import TrainingText, file_name
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint, engines, modelfile
@@ -77,8 +77,8 @@ def draw_new_run() -> TrainingText | None:
     with sentence_column:
         settings.watch_text_field()
     line_column, pills_column = st.columns([8, 3], vertical_alignment="center", gap="medium")
-    # The forecast's place, filled further down: what the reader sets below it decides the forecast.
-    place = line_column.container()
+    # The forecast's slot, filled further down: what the reader sets below it decides the forecast.
+    forecast_slot = line_column.container()
     with pills_column:
         opened = _choose_section()
     if opened is not None:
@@ -87,33 +87,33 @@ def draw_new_run() -> TrainingText | None:
                 settings.draw_settings()
             else:
                 training_text.facts(text)
-    with place:
-        recipe = _recipe_or_reason(text, preset_key)
-    # After the forecast, because a recipe that can't be started disables Start.
+    with forecast_slot:
+        form = _startable_form(text, preset_key)
+    # After the forecast, because values that can't be started disable Start.
     pressed = start_column.button(
         _("Start"),
         type="primary",
         icon=":material/play_arrow:",
         key="train-start",
-        disabled=recipe is None,
+        disabled=form is None,
         width="stretch",
     )
-    if pressed and recipe is not None:
-        with place:
-            start(text, recipe)
+    if pressed and form is not None:
+        with forecast_slot:
+            start(text, form)
     return text
 
 
-def _recipe_or_reason(text: TrainingText, preset_key: str) -> FormRecipe | None:
-    """Draw the recipe's forecast and return the recipe; if it can't be started, draw the reason and return
+def _startable_form(text: TrainingText, preset_key: str) -> FormValues | None:
+    """Draw the forecast and return the form's values; if they can't be started, draw the reason and return
     None.
     """
     try:
         engines.require_torch()
-        recipe = settings.read_recipe(text, preset_key)
+        form = settings.read_form(text, preset_key)
         # A trial beside a run would slow the run and measure too low a speed.
         busy = any(run.state in ("running", "starting") for run in runs.listed())
-        run_forecast = forecast.make_forecast(text, recipe, measure=not busy)
+        run_forecast = forecast.make_forecast(text, form, measure=not busy)
         if run_forecast.run_estimate.refusal is not None:
             raise run_forecast.run_estimate.refusal
     except TorchMissingError as error:
@@ -122,8 +122,8 @@ def _recipe_or_reason(text: TrainingText, preset_key: str) -> FormRecipe | None:
     except RnnvizError as error:
         st.error(describe(error), icon=":material/block:")
         return None
-    forecast.show(text, recipe, run_forecast)
-    return recipe
+    forecast.show(text, form, run_forecast)
+    return form
 
 
 def _choose_section() -> str | None:
@@ -138,7 +138,7 @@ def _choose_section() -> str | None:
     )
 
 
-def start(text: TrainingText, recipe: FormRecipe) -> None:
+def start(text: TrainingText, form: FormValues) -> None:
     """Queue a run and show it, or show the error that prevents it."""
     corpus = text.corpus
     # The card compares with counting on the same text, known by its checksum.
@@ -148,16 +148,16 @@ def start(text: TrainingText, recipe: FormRecipe) -> None:
         if info.kind == "ngram" and info.card.get("sha256") == corpus.sha256
     )
     description = runs.Description(
-        recipe.name,
-        recipe.config,
+        form.name,
+        form.config,
         corpus="" if text.toy or text.from_reader else corpus.name,
         text=twice(corpus.text) if text.toy else corpus.text if text.from_reader else None,
         title=corpus.title,
         language=corpus.language,
-        watch_text=recipe.watch_text,
-        minutes=recipe.minutes,
+        watch_text=form.watch_text,
+        minutes=form.minutes,
         ngram=next(ngram_names, None),  # the n-gram model of the same text, for the card
-        example=recipe.watch_text or None,
+        example=form.watch_text or None,
     )
     try:
         id = runs.start(description)

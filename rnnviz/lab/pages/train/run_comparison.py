@@ -38,7 +38,9 @@ def show(listed_runs: Sequence[runs.Run], selected_id: str | None) -> None:
     if not picked:
         return
     chosen = [by_id[id] for id in picked]
-    curves = {run.id: _curves(run.id, run.created, (run.last or {}).get("step"), run.state) for run in chosen}
+    curves = {
+        run.id: _curves(run.id, run.created, (run.progress or {}).get("step"), run.state) for run in chosen
+    }
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.plotly_chart(
         training.compared(curves, theme=THEMES[kind], title=_("steps") if steps else _("characters read")),
@@ -76,7 +78,7 @@ def comparable(listed_runs: Sequence[runs.Run], selected_id: str | None) -> list
     """The runs with events that share their text and unit of counting with the run `shown`, else with the
     newest.
     """
-    measured_runs = [run for run in listed_runs if run.last is not None or run.report is not None]
+    measured_runs = [run for run in listed_runs if run.progress is not None or run.report is not None]
     reference = next(
         (run for run in measured_runs if run.id == selected_id), measured_runs[0] if measured_runs else None
     )
@@ -87,7 +89,7 @@ def comparable(listed_runs: Sequence[runs.Run], selected_id: str | None) -> list
 
 def _measured_on(run: runs.Run) -> tuple[str, bool]:
     """A run's text, by a corpus's name or a checksum, and whether the run counts steps, not characters."""
-    return _text(run), str((run.last or {}).get("counted")) == "steps"
+    return _text(run), str((run.progress or {}).get("counted")) == "steps"
 
 
 def _text(run: runs.Run) -> str:
@@ -117,10 +119,10 @@ def _curves(id: str, created: float, step: object, state: str) -> training.Curve
 def row(run: runs.Run) -> dict[str, Any]:
     """A run's row in the table: name and text, results, settings."""
     config = run.description.get("config") or {}
-    last, report = run.last or {}, run.report or {}
+    last, report = run.progress or {}, run.report or {}
     return {
         _("Run"): run.id,
-        _("State"): run_words.state(run.state),
+        _("State"): run_words.state_word(run.state),
         _("Text"): _title(run),
         _("Validation perplexity"): report.get("validation_perplexity"),
         _("Training perplexity"): run_words.training_perplexity(last, report),

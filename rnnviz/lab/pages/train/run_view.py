@@ -79,7 +79,7 @@ class RunMonitor:
         self.events: list[dict[str, Any]] = []
         self.position = 0  # the byte of the log up to which it is read
         self.snapshot: Snapshot | None = None  # the newest
-        self._snapshot_mark: object = None
+        self._snapshot_version: object = None
 
     def refresh(self, run: SelectedRun) -> None:
         """Read new events, and the newest snapshot if it has changed."""
@@ -87,11 +87,11 @@ class RunMonitor:
             self.events, self.position = [], 0
         new, self.position = run.tail_log(self.position)
         runs.merge(self.events, new)
-        mark = run.mark()
-        if mark is not None and mark != self._snapshot_mark:
-            self.snapshot, self._snapshot_mark = _snapshot(run, None), mark
+        version = run.snapshot_version()
+        if version is not None and version != self._snapshot_version:
+            self.snapshot, self._snapshot_version = _snapshot(run, None), version
 
-    def last(self, kind: str) -> dict[str, Any]:
+    def newest(self, kind: str) -> dict[str, Any]:
         """The newest event of a kind, or {}."""
         return next((event for event in reversed(self.events) if event["event"] == kind), {})
 
@@ -104,19 +104,19 @@ class RunPicture:
     """
 
     def __init__(self, run: SelectedRun) -> None:
-        self.run, self.monitor, self.socket = run, RunMonitor(), ViewSocket()
+        self.selected, self.monitor, self.socket = run, RunMonitor(), ViewSocket()
         self._words: dict[str, str] = {}
         self._facts: dict[str, Any] = {}
         self._sent_digest = ""
 
     def shows(self, run: SelectedRun) -> bool:
         """Whether it is this run's, and not a deleted one's of the same name."""
-        return (self.run.id, self.run.born) == (run.id, run.born)
+        return (self.selected.id, self.selected.created) == (run.id, run.created)
 
     def render(self, run: SelectedRun, started: int) -> None:
         """Read what is new, and send the picture; see `show`."""
         with self.socket.lock:
-            self.run = run
+            self.selected = run
             self.monitor.refresh(run)
             self._words = self.words()
             self._facts = {**self.facts(), "started": started, "session": self.socket.token}
@@ -133,10 +133,10 @@ class RunPicture:
         ask, any JSON value.
         """
         ask = ask_json if isinstance(ask_json, Mapping) else {}
-        run, config, newest = self.run, self.run.config, self.monitor.snapshot
+        run, config, newest = self.selected, self.selected.config, self.monitor.snapshot
         curves = training.curves(
             self.monitor.events,
-            clip=float(config.get("clip", 1.0)),
+            clip=config.get("clip", 1.0),
             rate=float(config.get("learning_rate", 0.0)),
         )
         scale = live.scale("hidden", span(str(config.get("cell")), str(config.get("activation", "tanh"))))
@@ -161,18 +161,18 @@ class RunPicture:
         layout, digest = _layout(curves, self._words)
         header: dict[str, Any] = {
             "run": run.id,
-            "born": run.born,
+            "created": run.created,
             "state": run.state,
             "alive": run.alive,
             "cell": str(config.get("cell", "")),
             "scale": scale.kind,
-            "probe": newest.text if newest is not None else "",
-            "units": newest.hidden.shape[2] if newest is not None else 0,
-            "rows": frames.units.tolist(),
+            "watchText": newest.text if newest is not None else "",
+            "unitCount": newest.hidden.shape[2] if newest is not None else 0,
+            "shownUnits": frames.shown_units.tolist(),
             "steps": steps,
             "frames": frames.headers,
             "symbols": ["", *list(frames.symbols)[1:]],
-            "drawn": self.monitor.position,
+            "logPosition": self.monitor.position,
             # Echoed, so that a browser knows which of its asks this answers (view_socket.js). Bounded,
             # because any client may send anything.
             "client": str(ask.get("client", ""))[:64],
@@ -194,7 +194,7 @@ class RunPicture:
         if snapshot is None:
             return np.zeros((0, 0), np.int64)
         layers, units = snapshot.hidden.shape[1:]
-        if self.run.alive:
+        if self.selected.alive:
             return np.tile(np.arange(min(SHOWN_UNITS, units)), (layers, 1))
         rows = []
         for layer in range(layers):
@@ -206,34 +206,47 @@ class RunPicture:
 
     def words(self) -> dict[str, str]:
         """The view's words, which depend on what this run measures."""
-        start = self.monitor.last("start")
+        start = self.monitor.newest("start")
         return run_words.words(
             self.measurement(),
-            steps=self.monitor.last("progress").get("counted") == "steps",
+            steps=self._counts_steps,
             uniform=start.get("uniform") is not None or not start,
-            has_watch_text=bool(self.run.description.get("probe")),
+            has_watch_text=bool(self.selected.description.get("probe")),
+            clips=self.clips(),
         )
+
+    def clips(self) -> bool:
+        """Whether the run clips its gradients."""
+        return self.selected.config.get("clip", 1.0) is not None
 
     def measurement(self) -> str:
         """Whether the run measures its validation text as it trains, or its held-out text at the end:
         VALIDATION or AT_THE_END.
         """
-        unmeasured = self.monitor.last("start").get("validation_characters") == 0
-        together = self.run.config.get("train_on") == "train+validation"
+        unmeasured = self.monitor.newest("start").get("validation_characters") == 0
+        together = self.selected.config.get("train_on") == "train+validation"
         return run_words.AT_THE_END if unmeasured or together else run_words.VALIDATION
+
+    @property
+    def _counts_steps(self) -> bool:
+        """Whether the run's progress is in steps, as another program's may be, not in characters."""
+        newest = self.monitor.newest("progress") or self.monitor.newest("report")
+        return bool(newest.get("counted") == "steps")
 
     def facts(self) -> dict[str, Any]:
         """The view's numbers, progress, sentences and sample text, from the run's newest events."""
-        last, report, start = (self.monitor.last(kind) for kind in ("progress", "report", "start"))
+        last, report, start = (self.monitor.newest(kind) for kind in ("progress", "report", "start"))
         held_out, lines = None, ["validation", "train"]
         if self.measurement() == run_words.AT_THE_END:
-            held_out = self.monitor.last("finished").get("held_out")
+            held_out = self.monitor.newest("finished").get("held_out")
             lines = [*(["end"] if held_out else []), "train"]
         sample_place = ""
         if report.get("characters") and report.get("sample"):
-            counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
-            sample_place = counted.format(n=run_words.millions(report["characters"]))
-        share = 1.0 if self.run.state == "finished" else run_words.share(last, start.get("total_characters"))
+            place = _("after {n} steps") if self._counts_steps else _("after {n} characters")
+            sample_place = place.format(n=run_words.millions(report["characters"]))
+        share = (
+            1.0 if self.selected.state == "finished" else run_words.share(last, start.get("total_characters"))
+        )
         return {
             "numbers": {
                 "validation": report.get("validation_perplexity"),
@@ -244,33 +257,35 @@ class RunPicture:
                 "rate": last.get("learning_rate"),
             },
             "lines": lines,
-            "counted": start.get("ngram") is not None,
+            "hasNgram": start.get("ngram") is not None,
             "seconds": last.get("seconds", 0.0),
             "fraction": share or 0.0,
-            "line": self.progress_line(),
-            "passed": run_words.passed(self.monitor.last("passed"), start.get("ngram_order", 6)),
+            "progressLine": self.progress_line(),
+            "passed": run_words.passed(self.monitor.newest("passed"), start.get("ngram_order", 6)),
             "sample": str(report.get("sample") or ""),
-            "sampled": sample_place,
+            "samplePlace": sample_place,
         }
 
     def progress_line(self) -> str:
         """The line on the run's progress, from its newest events."""
-        state, run = self.run.state, self.run.run
-        last = self.monitor.last("progress") or self.monitor.last("report")
-        total = run_words.number(self.monitor.last("start").get("total_characters"))
-        read, seconds, eta = (run_words.number(last.get(name)) for name in ("characters", "seconds", "eta"))
+        state, run = self.selected.state, self.selected.run
+        last = self.monitor.newest("progress") or self.monitor.newest("report")
+        total = run_words.as_number(self.monitor.newest("start").get("total_characters"))
+        read, seconds, eta = (
+            run_words.as_number(last.get(name)) for name in ("characters", "seconds", "eta")
+        )
         if state == "waiting" and run is not None:
             return _("Waiting: {place}. It starts by itself.").format(
-                place=run_words.place(queue.runs_ahead(RunFolder(run.path)))
+                place=run_words.queue_place(queue.runs_ahead(RunFolder(run.path)))
             )
         if state == "starting" or (state == "running" and read is None):
             return _("Starting: it reads the text and counts its sequences …")
-        unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
+        unit = _("{read} steps") if self._counts_steps else _("{read} characters")
         progress = unit.format(read=run_words.millions(read or 0))
         if state in ("finished", "shipped"):
             took = duration(seconds) if seconds is not None else ""
             done = _("Trained for {time}: {far}").format(time=took, far=progress)
-            held_out = run_words.number(self.monitor.last("finished").get("held_out"))
+            held_out = run_words.as_number(self.monitor.newest("finished").get("held_out"))
             if held_out is None:
                 return done
             return f"{done} · " + _("held-out perplexity {p}").format(p=rounded(held_out))
@@ -286,10 +301,12 @@ class RunPicture:
             return (
                 progress if eta is None else _("{far} · {time} left").format(far=progress, time=duration(eta))
             )
-        words = run_words.state(state).capitalize()
+        if state == "diverged":
+            return run_words.diverged(self.monitor.newest("diverged"), clips=self.clips())
+        words = run_words.state_word(state).capitalize()
         if read is not None:
             words = _("{state} at {far}").format(state=words, far=progress)
-        cause = self.monitor.last("failed" if state == "failed" else "stopped").get("cause")
+        cause = self.monitor.newest("failed" if state == "failed" else "stopped").get("cause")
         message = translate_error(run.error) if run is not None and run.error else ""
         reason = run_words.reason(state, cause) or message
         return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)
@@ -298,14 +315,14 @@ class RunPicture:
 class SnapshotFrames:
     """Snapshots as the browser draws them.
 
-    units    the units shown of each layer, (L, rows)
-    headers  what is said of each snapshot
-    arrays   its numbers, by "KEY.NAME"
-    symbols  numbers of the characters in all of them; 0 is the unknown symbol
+    shown_units  the units shown of each layer, (L, rows)
+    headers      what is said of each snapshot
+    arrays       its numbers, by "KEY.NAME"
+    symbols      numbers of the characters in all of them; 0 is the unknown symbol
     """
 
-    def __init__(self, units: Integers, scale: ColourScale) -> None:
-        self.units, self._scale = units, scale
+    def __init__(self, shown_units: Integers, scale: ColourScale) -> None:
+        self.shown_units, self._scale = shown_units, scale
         self.headers: list[dict[str, Any]] = []
         self.arrays: Arrays = {}
         self.symbols: dict[str, int] = {"<unk>": 0}
@@ -323,12 +340,12 @@ class SnapshotFrames:
         with np.errstate(invalid="ignore"):
             # A probability of 0 has the log -inf, and 0 * -inf is NaN: the bound makes it 0.
             entropy = -np.sum(np.exp(log_probs) * np.maximum(log_probs, -1e4), axis=1)
-        states = np.take_along_axis(snapshot.hidden, self.units[np.newaxis], 2)
+        states = np.take_along_axis(snapshot.hidden, self.shown_units[np.newaxis], 2)
         columns = {
             "states": self._scale.levels(states),
             "next": self._numbers(symbols[i] for i in likely.ravel()).reshape(likely.shape),
             "chances": np.exp(np.take_along_axis(log_probs, likely, 1)).astype("<f4"),
-            "came": self._numbers(symbols[i] for i in actual),
+            "actual": self._numbers(symbols[i] for i in actual),
             "chance": np.exp(log_probs[np.arange(len(actual)), actual]).astype("<f4"),
             "nll": snapshot.nll.astype("<f4"),
             "entropy": entropy.astype("<f4"),

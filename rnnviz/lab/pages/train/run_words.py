@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rnnviz.i18n import _, ngettext
+from rnnviz.lab.reports.training import diverged_steps
 from rnnviz.networks.cells import CELLS
 from rnnviz.page.formatting import duration, network, presenting_words, view_words
 
@@ -14,7 +15,12 @@ end.
 
 
 def words(
-    measured: str = VALIDATION, *, steps: bool = False, uniform: bool = True, has_watch_text: bool = True
+    measured: str = VALIDATION,
+    *,
+    steps: bool = False,
+    uniform: bool = True,
+    has_watch_text: bool = True,
+    clips: bool = True,
 ) -> dict[str, str]:
     """Every word of the training view, by the names that its browser modules use; these fill in the braces.
 
@@ -22,13 +28,14 @@ def words(
     steps     whether the run counts steps, not characters
     uniform   whether a uniform guess's perplexity is known
     has_watch_text   whether the run has a sentence to watch
+    clips     whether the run clips its gradients
     """
     return {
         **view_words(),
         **presenting_words(),
         "heat": _("Sentence to watch"),
         "heat.label": _("Hidden state after each character of the sentence to watch."),
-        "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
+        "heat.range": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
         "heat.surprise": _(
             "Purple behind a character: how much it surprised the network. It fades as the network learns."
         ),
@@ -56,7 +63,7 @@ def words(
         "curve.ends": _("{line}: perplexity {p}."),
         "curve.below": _("{line}: perplexity {p}, below the {ngram}'s {q}."),
         "curve.above": _("{line}: perplexity {p}, above the {ngram}'s {q}."),
-        "curve.counted": {
+        "curve.ngram": {
             VALIDATION: _(
                 "Lower is better. Below the dotted line it predicts better than counting sequences does."
             ),
@@ -73,7 +80,7 @@ def words(
         "uniform": _("uniform guess"),
         "unigram": _("letter frequencies"),
         "ngram.n": _("{order}-gram"),
-        "gradient": _("gradient norm; orange: clipped"),
+        "gradient": _("gradient norm; orange: clipped") if clips else _("gradient norm, not clipped"),
         "rate": _("learning rate"),
         "sample": _("Sample text"),
         "sample.none": _("None yet."),
@@ -91,8 +98,8 @@ def _numbers(*, steps: bool) -> dict[str, str]:
         "number.held_out.help": _("On the last 10 % of the text, which it was never trained on"),
         "number.train": _("training perplexity"),
         "number.train.help": _("On the text it is reading, with dropout, over the last seconds"),
-        "number.probe": _("sentence to watch"),
-        "number.probe.help": _("The newest perplexity of the sentence to watch"),
+        "number.watch_text": _("sentence to watch"),
+        "number.watch_text.help": _("The newest perplexity of the sentence to watch"),
         "number.speed": _("steps a second") if steps else _("characters a second"),
         "number.speed.help": _("How fast it trains, over the last half second"),
         "number.clipped": _("steps clipped"),
@@ -102,7 +109,7 @@ def _numbers(*, steps: bool) -> dict[str, str]:
     }
 
 
-def state(name: str) -> str:
+def state_word(name: str) -> str:
     """A run's state in a word."""
     return {
         "waiting": _("waiting"),
@@ -110,6 +117,7 @@ def state(name: str) -> str:
         "running": _("training"),
         "stopped": _("stopped"),
         "finished": _("finished"),
+        "diverged": _("diverged"),
         "failed": _("failed"),
         "died": _("crashed"),
         "shipped": _("comes with the app"),
@@ -122,6 +130,7 @@ ICONS = {
     "running": ":material/directions_run:",
     "stopped": ":material/pause_circle:",
     "finished": ":material/check_circle:",
+    "diverged": ":material/trending_up:",
     "failed": ":material/error:",
     "died": ":material/error:",
     "shipped": ":material/inventory_2:",
@@ -146,7 +155,7 @@ def millions(count: float) -> str:
     return _("{n} million").format(n=f"{count / 1e6:,.1f}")
 
 
-def place(ahead: int) -> str:
+def queue_place(ahead: int) -> str:
     """A waiting run's place in the queue."""
     if ahead <= 0:
         return _("next in the queue")
@@ -157,8 +166,8 @@ def place(ahead: int) -> str:
 
 def share(last: Mapping[str, Any], total: object) -> float | None:
     """The share of its training that a run has done, 0 to 1, by its newest event; None if unknown."""
-    read, all = number(last.get("characters")), number(total)
-    return min(1.0, read / all) if read is not None and all else None
+    read, total_count = as_number(last.get("characters")), as_number(total)
+    return min(1.0, read / total_count) if read is not None and total_count else None
 
 
 def reason(state: str, cause: object) -> str:
@@ -181,9 +190,26 @@ def reason(state: str, cause: object) -> str:
     return reasons.get(str(cause), "")
 
 
+def diverged(event: Mapping[str, Any], *, clips: bool) -> str:
+    """The sentences on how a run diverged, and on what would keep it from that."""
+    norms = [norm for step in diverged_steps(event) if (norm := as_number(step.get("gradient_norm")))]
+    low, high = min(norms, default=0.0), max(norms, default=0.0)
+    sentence = _("Diverged at step {step}: the loss is no longer a number.")
+    if high > 2 * low:
+        sentence = _(
+            "Diverged at step {step}: the gradient norm grew from {low} to {high}, then the loss was no "
+            "number."
+        )
+    advice = (
+        _("A lower learning rate makes smaller steps.") if clips else _("Clipping would shorten such a step.")
+    )
+    step = f"{as_number(event.get('step')) or 0:,.0f}"
+    return sentence.format(step=step, low=f"{low:.2g}", high=f"{high:.2g}") + " " + advice
+
+
 def passed(event: Mapping[str, Any], order: object) -> str | None:
     """The sentence on the moment when the run passed the n-gram model; None if it hasn't."""
-    characters, seconds = number(event.get("characters")), number(event.get("seconds"))
+    characters, seconds = as_number(event.get("characters")), as_number(event.get("seconds"))
     if characters is None or seconds is None:
         return None
     return _(
@@ -195,9 +221,9 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
 def training_perplexity(last: Mapping[str, Any], report: Mapping[str, Any]) -> float | None:
     """The newest training perplexity; of two from the same step the report's, which is not smoothed."""
     newer = report if report.get("step", -1) >= last.get("step", 0) else last
-    return number(newer.get("train_perplexity"))
+    return as_number(newer.get("train_perplexity"))
 
 
-def number(value: Any) -> float | None:
+def as_number(value: Any) -> float | None:
     """A number of an event as float; None for anything else, because a file may hold any JSON value."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -23,8 +23,10 @@ SHIPPED = "shipped:"
 """The prefix of a replay's id; no run's id begins with it."""
 
 RUN: Field[str | None] = Field("run", address="run")
-REPLAY: Field[str] = Field("train-replay-id")
 """The id of the run or replay in view."""
+
+REPLAY: Field[str] = Field("train-replay-id")
+"""The id of the replay that the picker shows, whichever is in view."""
 
 _STARTED = "train.started"  # a key of st.session_state: the id started last, and the number of that start
 _starts = count(1)
@@ -32,13 +34,13 @@ _starts = count(1)
 
 @dataclass(frozen=True)
 class SelectedRun:
-    """A `run`, or a shipped `replay`. `born`, a run's time of creation, tells it from a deleted namesake."""
+    """A `run`, or a shipped `replay`. `created`, a run's Unix time, tells it from a deleted namesake."""
 
     id: str
     description: dict[str, Any]
     state: str = "shipped"
     alive: bool = False
-    born: float = 0.0
+    created: float = 0.0
     run: runs.Run | None = None
     replay: Replay | None = None
 
@@ -62,7 +64,7 @@ class SelectedRun:
         """The snapshot at a step; None: the newest. Raises TrainingError if it can't be read."""
         return runs.snapshot(self.id, step) if self.replay is None else self.replay.snapshot(step)
 
-    def mark(self) -> object:
+    def snapshot_version(self) -> object:
         """A value that changes with each new snapshot; None before the first."""
         if self.run is None:
             return 1

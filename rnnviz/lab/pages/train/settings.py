@@ -79,7 +79,7 @@ FIELDS: dict[str, Field[Any]] = {name: Field(f"set-{name}") for name in (*CONTRO
 
 
 @dataclass(frozen=True)
-class FormRecipe:
+class FormValues:
     """The values of the form.
 
     config      the recipe
@@ -195,7 +195,7 @@ def draw_settings() -> None:
 def _field(name: str, control: SettingControl) -> None:
     if name in ("minutes", "characters") and FIELDS["until"].get() != name:
         return
-    usual: dict[str, Any] = {
+    widget_options: dict[str, Any] = {
         "label": _(control.label),
         **FIELDS[name].widget,
         "help": _(control.help) if control.help else None,
@@ -203,18 +203,18 @@ def _field(name: str, control: SettingControl) -> None:
     }
     if control.words is not None:
         words = control.words
-        usual |= {"options": list(words), "format_func": lambda option: _(words[option])}
+        widget_options |= {"options": list(words), "format_func": lambda option: _(words[option])}
         if len(words) > MAX_SEGMENTS:
-            st.selectbox(**usual)
+            st.selectbox(**widget_options)
         else:
-            st.segmented_control(required=True, **usual)
+            st.segmented_control(required=True, **widget_options)
     elif control.numbers is None:
-        st.slider(min_value=0.0, max_value=MAX_SHARE, step=0.01, **usual)
+        st.slider(min_value=0.0, max_value=MAX_SHARE, step=0.01, **widget_options)
     else:
         if control.step is not None:
-            usual |= {"step": control.step, "format": f"%.{control.digits}f"}
+            widget_options |= {"step": control.step, "format": f"%.{control.digits}f"}
         low, high = control.numbers
-        st.number_input(min_value=low, max_value=high, **usual)
+        st.number_input(min_value=low, max_value=high, **widget_options)
 
 
 def _idle() -> dict[str, Any]:
@@ -225,8 +225,8 @@ def _idle() -> dict[str, Any]:
     }
 
 
-def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
-    """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
+def read_form(text: TrainingText, preset_key: str) -> FormValues:
+    """The values of the form. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(preset_key, text.corpus.characters, cores())
     # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
     values = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
@@ -241,4 +241,4 @@ def read_recipe(text: TrainingText, preset_key: str) -> FormRecipe:
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return FormRecipe(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)
+    return FormValues(chosen, minutes_limit, FIELDS["watch_text"].get(), name, changed)

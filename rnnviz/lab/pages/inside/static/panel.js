@@ -32,22 +32,22 @@ export class Panel {
   /** @type {Untyped} */
   axes;
 
-  /** @param {View} board */
-  constructor(board) {
-    this.board = board;
-    this.title = make("h2", "bd-title");
-    this.plot = make("div", "bd-plot");
+  /** @param {View} dashboard */
+  constructor(dashboard) {
+    this.dashboard = dashboard;
+    this.title = make("h2", "dash-title");
+    this.plot = make("div", "dash-plot");
     this.plot.ariaHidden = "true"; // the pad over it has the text alternative
-    this.upright = make("i", "bd-upright");
-    this.level = make("i", "bd-level");
-    this.dot = make("i", "bd-dot");
-    this.pad = make("div", "bd-pad", this.upright, this.level, this.dot);
-    this.frame = make("div", "bd-frame", this.plot, this.pad);
-    this.notice = make("p", "bd-notice");
-    this.limits = make("p", "bd-limits");
-    this.element = make("section", "bd-panel", this.title, this.frame, this.notice, this.limits);
-    this.pad.onpointermove = (event) => this.about.link && board.point(this.find(event));
-    this.pad.onpointerleave = () => this.about.link && board.point(null);
+    this.upright = make("i", "dash-upright");
+    this.level = make("i", "dash-level");
+    this.dot = make("i", "dash-dot");
+    this.pad = make("div", "dash-pad", this.upright, this.level, this.dot);
+    this.frame = make("div", "dash-frame", this.plot, this.pad);
+    this.notice = make("p", "dash-notice");
+    this.limits = make("p", "dash-limits");
+    this.element = make("section", "dash-panel", this.title, this.frame, this.notice, this.limits);
+    this.pad.onpointermove = (event) => this.about.link && dashboard.point(this.find(event));
+    this.pad.onpointerleave = () => this.about.link && dashboard.point(null);
     this.pad.onclick = (event) => this.pick(event);
   }
 
@@ -65,13 +65,13 @@ export class Panel {
     put(this.title, about.title);
     this.title.hidden = !about.title;
     put(this.notice, about.notice);
-    put(this.limits, about.limits ? this.board.phrase("misses", { what: about.limits }) : "");
+    put(this.limits, about.limits ? this.dashboard.phrase("misses", { what: about.limits }) : "");
     this.frame.style.height = `${about.height}px`;
-    this.pad.classList.toggle("bd-picks", !!about.pick);
+    this.pad.classList.toggle("dash-picks", !!about.pick);
     this.pad.setAttribute("role", "img");
     this.pad.setAttribute(
       "aria-label",
-      together(about.title && `${about.title}.`, about.finding, about.notice),
+      together(about.title && `${about.title}.`, about.altText, about.notice),
     );
   }
 
@@ -119,18 +119,18 @@ export class Panel {
     const box = this.pad.getBoundingClientRect();
     const [left, top] = [event.clientX - box.left, event.clientY - box.top];
     if (this.about.link === "points") return nearest(this.data[0], this.axes, left, top);
-    return characterAt(xaxis, left, this.board.length);
+    return characterAt(xaxis, left, this.dashboard.length);
   }
 
   /** @param {MouseEvent} event */
   pick(event) {
     const { name, pick, picks } = this.about;
-    if (pick === "at") this.board.choose(this.find(event));
+    if (pick === "at") this.dashboard.choose(this.find(event));
     if (pick !== "bar" || !this.axes?.yaxis) return;
     const { yaxis } = this.axes;
     const top = event.clientY - this.pad.getBoundingClientRect().top;
     const value = picks[indexAt(yaxis, top)];
-    if (value !== undefined) this.board.ask({ kind: "pick", panel: name, value });
+    if (value !== undefined) this.dashboard.ask({ kind: "pick", panel: name, value });
   }
 }
 

@@ -19,20 +19,20 @@ export class Text {
   values = null;
   look = "";
 
-  /** @param {View} board */
-  constructor(board) {
-    this.board = board;
+  /** @param {View} dashboard */
+  constructor(dashboard) {
+    this.dashboard = dashboard;
     this.name = make("b");
-    this.bars = make("span", "bd-bars");
-    this.head = make("div", "bd-head", this.name, this.bars);
-    this.flow = make("div", "bd-flow");
-    this.element = make("div", "bd-text", this.head, this.flow);
+    this.bars = make("span", "dash-bars");
+    this.head = make("div", "dash-head", this.name, this.bars);
+    this.flow = make("div", "dash-flow");
+    this.element = make("div", "dash-text", this.head, this.flow);
     const showCode = (/** @type {number} */ code) =>
       code === 10 && this.about.marked ? "⏎" : runningMark(code); // a listed passage stays on one line
     /** @type {ColouredText<Chunk>} */
     this.text = new ColouredText(this.flow, {}, showCode);
     const choose = () =>
-      this.about.pick !== null && board.ask({ kind: "pick", panel: "text", value: this.about.pick });
+      this.about.pick !== null && dashboard.ask({ kind: "pick", panel: "text", value: this.about.pick });
     this.flow.addEventListener("click", choose);
     this.flow.addEventListener("keydown", (event) => event.key === "Enter" && choose());
   }
@@ -44,7 +44,7 @@ export class Text {
 
   /** @param {AboutText} about @param {Arrays} arrays */
   set(about, arrays) {
-    const { board, flow, text } = this;
+    const { dashboard, flow, text } = this;
     const other = about.codes !== this.about?.codes;
     this.about = about;
     this.codes = /** @type {Uint32Array} */ (arrays[about.codes]);
@@ -53,21 +53,21 @@ export class Text {
     put(this.name, about.label);
     this.head.hidden = !about.label;
     this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
-    flow.classList.toggle("bd-open", about.linked);
-    flow.classList.toggle("bd-one", !!about.marked);
-    flow.classList.toggle("bd-picks", about.pick !== null);
+    flow.classList.toggle("dash-open", about.linked);
+    flow.classList.toggle("dash-one", !!about.marked);
+    flow.classList.toggle("dash-picks", about.pick !== null);
     if (about.linked || about.pick !== null) {
       flow.tabIndex = 0;
       flow.setAttribute("role", about.linked ? "region" : "button");
-      flow.setAttribute("aria-label", about.linked ? board.phrase("text") : about.label);
+      flow.setAttribute("aria-label", about.linked ? dashboard.phrase("text") : about.label);
     }
     const select = (/** @type {number} */ start, /** @type {number} */ stop) => {
       getSelection()?.removeAllRanges(); // the answer marks the passage instead
-      board.ask({ kind: "span", value: [start, stop] });
+      dashboard.ask({ kind: "span", value: [start, stop] });
     };
-    const pick = (/** @type {number} */ t) => board.choose(t);
-    const point = (/** @type {number | null} */ t) => board.point(t);
-    text.on = !about.linked ? {} : board.head.select ? { pick, point, select } : { pick, point };
+    const pick = (/** @type {number} */ t) => dashboard.choose(t);
+    const point = (/** @type {number | null} */ t) => dashboard.point(t);
+    text.on = !about.linked ? {} : dashboard.head.select ? { pick, point, select } : { pick, point };
     if (!other) return;
     text.begin(this.codes.length, 1);
     text.addChunks([{ index: 0, start: 0, codes: this.codes }]);
@@ -77,7 +77,7 @@ export class Text {
   bar(symbol, p) {
     const bar = make("i");
     bar.style.width = `${Math.max(1, Math.round(60 * p))}px`;
-    return make("span", "", make("code", "", visible(symbol)), bar, this.board.numbers.share(p));
+    return make("span", "", make("code", "", visible(symbol)), bar, this.dashboard.numbers.share(p));
   }
 
   /** @param {number} levels @param {number} colours */
@@ -102,7 +102,7 @@ export class Text {
     if (!this.about.linked) return;
     this.text.mark("pin", at === null ? [] : [[at, at + 1]]);
     this.text.mark("point", t === null || t === at ? [] : [[t, t + 1]]);
-    this.text.mark("passage", this.board.head.spans);
+    this.text.mark("passage", this.dashboard.head.spans);
   }
 
   /** @param {number} t */
@@ -113,6 +113,6 @@ export class Text {
   /** @param {number} t */
   value(t) {
     const value = this.values?.[t];
-    return value === undefined || Number.isNaN(value) ? null : this.board.numbers.rough(value);
+    return value === undefined || Number.isNaN(value) ? null : this.dashboard.numbers.rough(value);
   }
 }

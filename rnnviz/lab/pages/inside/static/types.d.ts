@@ -3,7 +3,7 @@
 import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../../ui/browser/static/types";
 
 /** Colours by name; a palette is a list of [behind, letter]. */
-export type BoardTheme = Theme & { palettes: Record<string, [behind: string, letter: string][]> } & {
+export type DashboardTheme = Theme & { palettes: Record<string, [behind: string, letter: string][]> } & {
   [name: string]: unknown;
 };
 
@@ -22,12 +22,12 @@ export interface AboutText {
   pick: number | null;
 }
 
-/** A figure with its two sentences, see `Panel` in dashboard.py. */
+/** A figure with its two sentences, see `DashboardPanel` in dashboard.py. */
 export interface AboutPanel {
   name: string;
   title: string;
   notice: string;
-  finding: string;
+  altText: string;
   limits: string;
   height: number;
   width: number;
@@ -41,7 +41,7 @@ export interface Answer extends Header {
   address: { [name: string]: string | null };
   words: Words;
   language: string;
-  themes: Themes<BoardTheme>;
+  themes: Themes<DashboardTheme>;
   levels: number;
   at: number | null;
   spans: [start: number, stop: number][];

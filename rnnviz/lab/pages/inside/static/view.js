@@ -13,7 +13,7 @@ import { Text } from "./text.js";
 
 /** @import { Fields } from "../../../../ui/browser/static/address.js" */
 /** @import { Phrase } from "../../../../ui/browser/static/messages.js" */
-/** @import { Answer, Arrays, BoardTheme } from "./types" */
+/** @import { Answer, Arrays, DashboardTheme } from "./types" */
 
 /** Resolves after the next paint; at once in a hidden tab, which has none. */
 function waitForPaint() {
@@ -53,11 +53,11 @@ export class View extends BaseView {
   constructor(root, styled) {
     super(root, styled);
     root.before(this.style);
-    this.sheet = find(root, "div.bd-texts");
-    this.foot = find(root, "p.bd-foot");
-    this.status = find(root, "span.bd-said");
-    this.key = find(root, "span.bd-key");
-    this.grid = find(root, "div.bd-grid");
+    this.sheet = find(root, "div.dash-texts");
+    this.foot = find(root, "p.dash-foot");
+    this.status = find(root, "span.dash-said");
+    this.key = find(root, "span.dash-key");
+    this.grid = find(root, "div.dash-grid");
     this.observer = new ResizeObserver(() => {
       if (!root.clientWidth || root.clientWidth === this.width) return;
       this.width = root.clientWidth;
@@ -68,7 +68,7 @@ export class View extends BaseView {
 
   close() {
     super.close();
-    address?.leave("board", this.fields);
+    address?.leave("dashboard", this.fields);
     this.turn++; // ends the drawing in progress
     clearTimeout(this.resizing);
     for (const part of [...this.texts, ...this.panels.values()]) part.close();
@@ -100,7 +100,7 @@ export class View extends BaseView {
     });
     this.viewSocket.endAsk(header);
     this.address = header.address;
-    address?.join("board", this.fields);
+    address?.join("dashboard", this.fields);
     address?.scheduleWrite();
   }
 
@@ -143,7 +143,7 @@ export class View extends BaseView {
     this.length = this.texts.find((text) => text.about.linked)?.codes.length ?? 0;
     this.sheet.hidden = !texts.length;
     this.foot.hidden = !texts.length || (quiet && !scale);
-    this.foot.classList.toggle("bd-above", quiet);
+    this.foot.classList.toggle("dash-above", quiet);
     this.status.hidden = quiet;
     const names = new Set(panels.map((panel) => panel.name));
     for (const [name, panel] of this.panels)
@@ -195,7 +195,7 @@ export class View extends BaseView {
     }
   }
 
-  /** @param {BoardTheme} theme */
+  /** @param {DashboardTheme} theme */
   legend({ palettes }) {
     this.key.replaceChildren();
     if (!this.head.scale) return;

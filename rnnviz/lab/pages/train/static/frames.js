@@ -15,7 +15,7 @@ export class RunFrames {
   /** Take an answer. @param {Answer} header @param {Untyped} arrays */
   apply(header, arrays) {
     // An ended run shows other units than a running one, so `alive` is part of the key.
-    const run = `${header.run} ${header.born} ${header.alive}`;
+    const run = `${header.run} ${header.created} ${header.alive}`;
     if (run !== this.run) {
       this.run = run;
       this.snapshots.clear();
@@ -29,7 +29,7 @@ export class RunFrames {
       if (about.key === "now") this.newest = frame;
       else this.snapshots.set(about.step, frame);
     }
-    if (!header.probe) this.newest = null;
+    if (!header.watchText) this.newest = null;
   }
 
   /** The number of places on the slider: the snapshots, and the newest frame if it is newer. */
@@ -52,7 +52,7 @@ export class RunFrames {
 
 /** @param {About} about @param {Untyped} arrays @param {string[]} symbols @returns {Frame} */
 function frameOf(about, arrays, symbols) {
-  const names = ["states", "next", "chances", "came", "chance", "nll", "entropy"];
+  const names = ["states", "next", "chances", "actual", "chance", "nll", "entropy"];
   const parts = names.map((name) => [name, arrays[`${about.key}.${name}`]]);
   return { ...about, symbols, ...Object.fromEntries(parts) };
 }
@@ -76,8 +76,8 @@ export function layerOf(frame, layer) {
     units: H,
     unitOfRow: null,
     states,
-    ids: frame.came,
-    isUnknown: (t) => frame.came[t] === 0,
+    ids: frame.actual,
+    isUnknown: (t) => frame.actual[t] === 0,
     holds: () => true,
     expected: (t) =>
       Array.from({ length: n }, (_, i) => ({ id: frame.next[t * n + i], p: frame.chances[t * n + i] })),

@@ -21,6 +21,6 @@ export function drawSentence(element, list, frame, colours, full, largest) {
     put(span, visible(list[t]));
     span.style.backgroundColor = colours[Math.min(last, Math.round((bits / full) * last))];
     span.classList.toggle("rt-mark", visible(list[t]) !== list[t]);
-    span.classList.toggle("rt-unknown", frame.came[t] === 0);
+    span.classList.toggle("rt-unknown", frame.actual[t] === 0);
   }
 }

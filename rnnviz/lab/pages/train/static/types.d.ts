@@ -25,28 +25,28 @@ export interface About {
 
 export interface Answer extends Header {
   run: string;
-  born: number;
+  created: number;
   state: string;
   alive: boolean;
   started: number; // a new number at each start, 0 before
   cell: string;
-  units: number; // units of a layer
-  rows: number[][]; // the units shown, by layer
+  unitCount: number; // units of a layer
+  shownUnits: number[][]; // their numbers, by layer
   seconds: number;
   scale: "diverging" | "sequential";
-  probe: string;
+  watchText: string;
   steps: number[];
   frames: About[];
   symbols: string[];
-  drawn: number;
+  logPosition: number; // bytes of the event log that the answer tells of
   digest: string;
   fixed?: Fixed;
   fraction: number;
-  line: string;
+  progressLine: string;
   passed: string | null;
   sample: string;
-  sampled: string;
-  counted: boolean;
+  samplePlace: string;
+  hasNgram: boolean; // whether an n-gram model is a baseline
   /** The lines drawn, in the order of the legend: names of traces. */
   lines: string[];
   numbers: Record<"validation" | "held_out" | "train" | "speed" | "clipped" | "rate", number | null>;
@@ -55,14 +55,14 @@ export interface Answer extends Header {
 export type Curves = Record<string, Float32Array>;
 
 /**
- * A frame: T characters, L layers, H units shown. `states` (T, L, H) are colour indices, `next` and `came` numbers of
+ * A frame: T characters, L layers, H units shown. `states` (T, L, H) are colour indices, `next` and `actual` numbers of
  * symbols, `nll` and `entropy` nats.
  */
 export interface Frame extends About {
   states: Shaped<Uint8Array>;
   next: Shaped<Uint16Array>;
   chances: Float32Array;
-  came: Uint16Array;
+  actual: Uint16Array;
   chance: Float32Array;
   nll: Float32Array;
   entropy: Float32Array;

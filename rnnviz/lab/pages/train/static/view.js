@@ -8,7 +8,7 @@ import { PredictionBars } from "../../../../ui/browser/static/prediction_bars.js
 import { Presenting } from "../../../../ui/browser/static/present.js";
 import { dress } from "../../../../ui/browser/static/theme.js";
 import { Chart } from "./chart.js";
-import { Findings } from "./finding.js";
+import { Descriptions } from "./descriptions.js";
 import { layerOf, RunFrames } from "./frames.js";
 import { drawSentence } from "./sentence.js";
 import { Words } from "./words.js";
@@ -22,7 +22,7 @@ const FONT_PX = [20, 30]; // pixels of the sentence's font, at most: usual, and 
 /** @type {Map<string, Fixed>} fixed parts by digest, kept for a remounted view */
 const fixedParts = new Map();
 
-let begun = 0; // the number of the last start shown: a remounted view doesn't scroll there again
+let lastStart = 0; // the number of the last start shown: a remounted view doesn't scroll there again
 
 export class View extends BaseView {
   frames = new RunFrames();
@@ -35,7 +35,7 @@ export class View extends BaseView {
   /** @type {Words} */
   words;
   /** @type {PredictionBars} */
-  next;
+  bars;
   /** @type {TrainTheme} */
   theme;
   /** @type {ReturnType<typeof layerOf> | null} */
@@ -62,9 +62,9 @@ export class View extends BaseView {
     this.pause();
     clearTimeout(this.again);
     this.chart?.close();
-    this.steps?.close();
+    this.detailsChart?.close();
     this.presenting?.close();
-    this.findings?.close();
+    this.descriptions?.close();
   }
 
   recolour() {
@@ -89,18 +89,18 @@ export class View extends BaseView {
 
   /** @param {Answer} header @param {Curves} arrays @param {Fixed} fixed */
   applyAnswer(header, arrays, fixed) {
-    const changed = header.run !== this.head?.run || header.born !== this.head.born;
+    const changed = header.run !== this.head?.run || header.created !== this.head.created;
     const ended = !changed && this.head.alive && !header.alive;
     const resumed = !changed && !this.head.alive && header.alive;
-    const started = header.started && header.started !== begun;
-    if (started) begun = header.started;
+    const started = header.started && header.started !== lastStart;
+    if (started) lastStart = header.started;
     this.head = header;
     this.curves = arrays;
     this.fixed = fixed;
     this.frames.apply(header, arrays);
     if (this.digest !== header.digest) this.build();
     this.digest = header.digest;
-    if (changed) this.meet();
+    if (changed) this.openRun();
     else {
       if (ended || resumed) this.frameShown = null; // its units are not those shown from now on
       if (resumed) this.follow();
@@ -108,15 +108,15 @@ export class View extends BaseView {
       if (ended && header.seconds < BRIEF_RUN_S && !still())
         Object.assign(this, { place: 0, wantsPlay: true });
     }
-    if (started) this.begin();
+    if (started) this.showStart();
     // Snapshots that an answer to our own ask lacks can't be read: asking again at once would never end.
-    if (changed || started || !this.viewSocket.owns(header)) this.fetch();
+    if (changed || started || !this.viewSocket.owns(header)) this.askForMissing();
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
 
   /** Begin with another run: follow it, or replay an ended one. */
-  meet() {
+  openRun() {
     const { head } = this;
     this.follow();
     this.hover = this.frameShown = null;
@@ -125,7 +125,7 @@ export class View extends BaseView {
   }
 
   /** Scroll a run that has just been started into view; replay an ended one from its start. */
-  begin() {
+  showStart() {
     const reveal = () => this.root.scrollIntoView({ block: "end", behavior: "smooth" });
     this.styled.then(() => setTimeout(reveal, 400));
     if (this.head.alive) return;
@@ -134,7 +134,7 @@ export class View extends BaseView {
   }
 
   /** Ask for missing snapshots, if the replay needs them. */
-  fetch() {
+  askForMissing() {
     if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.viewSocket.ask();
   }
 
@@ -148,15 +148,15 @@ export class View extends BaseView {
     if (!this.words) {
       this.heat = new Heat(find(root, "canvas.rt-heat"));
       this.chart = new Chart(find(root, "div.rt-curve"));
-      this.steps = new Chart(find(root, "div.rt-steps"));
-      this.findings = new Findings(root);
+      this.detailsChart = new Chart(find(root, "div.rt-details-chart"));
+      this.descriptions = new Descriptions(root);
       this.slider = find(root, "input.rt-range");
       this.button = find(root, "button.rt-play");
       this.presenting = new Presenting(root, () => this.draw(true));
       this.map = find(root, "div.rt-map");
       const { slider, map } = this;
       slider.oninput = () => this.slide(Number(slider.value));
-      this.button.onclick = () => (this.timer ? this.pause(true) : this.start());
+      this.button.onclick = () => (this.timer ? this.pause(true) : this.replay());
       map.onpointermove = (event) => this.point(event);
       map.onpointerleave = () => this.point(null);
       const layers = find(root, "select.rt-layer");
@@ -176,7 +176,7 @@ export class View extends BaseView {
     }
     this.words = new Words(root, this.fixed);
     this.presenting?.setWords(this.words.phrase);
-    this.next = new PredictionBars(root, this.words.phrase, this.words.numbers);
+    this.bars = new PredictionBars(root, this.words.phrase, this.words.numbers);
     this.dress();
   }
 
@@ -186,10 +186,10 @@ export class View extends BaseView {
 
   // ---- replay -------------------------------------------------------------------------------------
 
-  start() {
+  replay() {
     if (this.place === null || this.place >= this.frames.count - 1) this.place = 0;
     this.wantsPlay = true;
-    if (this.frames.missing.length) this.fetch();
+    if (this.frames.missing.length) this.askForMissing();
     else this.play();
     this.draw();
   }
@@ -226,7 +226,7 @@ export class View extends BaseView {
   slide(place) {
     this.pause();
     this.place = place >= this.frames.count - 1 && this.head.alive ? null : place;
-    this.fetch();
+    this.askForMissing();
     this.draw();
   }
 
@@ -244,8 +244,8 @@ export class View extends BaseView {
   // ---- drawing ------------------------------------------------------------------------------------
 
   draw(resized = false) {
-    const { root, frames, head, words, chart, steps, slider, button } = this;
-    if (!chart || !steps || !slider || !button || root.hidden) return;
+    const { root, frames, head, words, chart, detailsChart, slider, button } = this;
+    if (!chart || !detailsChart || !slider || !button || root.hidden) return;
     words.draw(head, frames);
     const place = this.place ?? frames.count - 1;
     const frameAtPlace = frames.at(place);
@@ -260,18 +260,18 @@ export class View extends BaseView {
     this.picture(frame);
     const details = find(root, "details.rt-details");
     details.hidden = !this.curves.norm.some(Number.isFinite); // replays have no gradient norms
-    const key = [head.drawn, this.digest, this.theme.name].join();
+    const key = [head.logPosition, this.digest, this.theme.name].join();
     if (window.Plotly && (key !== this.drawnKey || resized)) {
       this.drawnKey = key;
       chart.draw(this.theme.curve, this.curves, this.presenting?.on);
-      if (details.open) steps.draw(this.theme.details, this.curves);
+      if (details.open) detailsChart.draw(this.theme.details, this.curves);
     }
-    this.findings?.later(words, head, frame, this.theme, this.fixed.baseline);
+    this.descriptions?.later(words, head, frame, this.theme, this.fixed.baseline);
     const past = this.place !== null && place < frames.count - 1;
-    for (const plot of [chart, steps]) plot.point(frame && past ? frame.characters : null);
+    for (const plot of [chart, detailsChart]) plot.point(frame && past ? frame.characters : null);
     const step = frame ? frame.step : "";
-    const { run, state, drawn: events } = head;
-    for (const [name, value] of Object.entries({ step, run, state, playing, events }))
+    const { run, state } = head;
+    for (const [name, value] of Object.entries({ step, run, state, playing }))
       root.dataset[name] = String(value);
   }
 
@@ -281,10 +281,10 @@ export class View extends BaseView {
     this.layerShown = null;
     this.words.empty(frame);
     if (!frame || !heat) return;
-    this.layer = Math.min(this.layer, head.rows.length - 1);
-    this.words.units(head.rows, this.layer);
+    this.layer = Math.min(this.layer, head.shownUnits.length - 1);
+    this.words.units(head.shownUnits, this.layer);
     const layerData = layerOf(frame, this.layer);
-    this.list = Array.from(head.probe);
+    this.list = Array.from(head.watchText);
     const type = FONT_PX[Number(this.presenting?.on)];
     const sentence = find(root, "div.rt-sentence");
     drawSentence(sentence, this.list, frame, this.theme.surprisal, this.fixed.surprisalFull, type);
@@ -306,7 +306,7 @@ export class View extends BaseView {
     const width = find(root, "div.rt-rows").clientWidth / layerShown.length;
     mark.hidden = hover === null;
     setPixels(mark, { left: t * width, width });
-    this.next.draw(layerShown, list, t);
+    this.bars.draw(layerShown, list, t);
   }
 }
 

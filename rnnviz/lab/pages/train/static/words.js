@@ -7,7 +7,7 @@ import { Numbers } from "../../../../ui/browser/static/number_format.js";
 /** @import { RunFrames } from "./frames.js" */
 /** @import { Answer, Fixed, Frame } from "./types" */
 
-const NUMBERS = ["validation", "held_out", "train", "probe", "speed"];
+const NUMBERS = ["validation", "held_out", "train", "watch_text", "speed"];
 const DETAILS = ["clipped", "rate"];
 
 export class Words {
@@ -37,7 +37,7 @@ export class Words {
       validation: numbers.number(validation),
       held_out: numbers.number(held_out),
       train: numbers.number(train),
-      probe: numbers.number(frames.newest?.perplexity),
+      watch_text: numbers.number(frames.newest?.perplexity),
       speed: numbers.rough(speed),
       clipped: clipped === null ? "–" : numbers.percent(clipped),
       rate: numbers.rough(rate, 2),
@@ -45,7 +45,7 @@ export class Words {
     for (const name of [...NUMBERS, ...DETAILS]) {
       put(fields[name], texts[name]);
       // Numbers that a replay lacks are hidden; those of a run that has just begun keep their places.
-      const visible = head.alive || texts[name] !== "–" || ["train", "probe"].includes(name);
+      const visible = head.alive || texts[name] !== "–" || ["train", "watch_text"].includes(name);
       const group = /** @type {HTMLElement} */ (fields[name].parentElement);
       group.hidden =
         name === "validation" ? !lines.includes(name) : !visible || (name === "held_out" && !held_out);
@@ -53,24 +53,24 @@ export class Words {
     const bar = find(root, "div.rt-bar");
     find(bar, "i.rt-done").style.transform = `scaleX(${Math.max(0, Math.min(1, head.fraction))})`;
     bar.classList.toggle("rt-over", !head.alive);
-    put(find(root, "p.rt-line"), head.line);
+    put(find(root, "p.rt-line"), head.progressLine);
     const passed = find(root, "p.rt-passed");
     passed.hidden = !head.passed;
     put(passed, head.passed ?? "");
     const sample = find(root, "pre.rt-sample");
     put(sample, head.sample || phrase("sample.none"));
     sample.classList.toggle("rt-quiet", !head.sample);
-    put(find(root, "span.rt-sample-when"), head.sampled);
+    put(find(root, "span.rt-sample-when"), head.samplePlace);
     if (this.legend !== lines.join()) {
       this.legend = lines.join();
       const entries = lines.map((name) => make("span", `rt-key-${name}`, make("i"), phrase(`line.${name}`)));
       find(root, "span.rt-legend").replaceChildren(...entries);
     }
-    put(find(root, "p.rt-curve-notice"), phrase(head.counted ? "curve.counted" : "curve.blind"));
-    const n = head.rows[0]?.length ?? 0;
+    put(find(root, "p.rt-curve-notice"), phrase(head.hasNgram ? "curve.ngram" : "curve.blind"));
+    const n = head.shownUnits[0]?.length ?? 0;
     const rows =
-      head.cell === "mlp" ? "heat.mlp" : head.alive || n === head.units ? "heat.rows" : "heat.most";
-    const units = numbers.whole(head.units);
+      head.cell === "mlp" ? "heat.mlp" : head.alive || n === head.unitCount ? "heat.rows" : "heat.most";
+    const units = numbers.whole(head.unitCount);
     const notice = n ? `${phrase("heat.surprise")} ${phrase(rows, { n, units })}` : "";
     put(find(root, "p.rt-heat-notice"), notice);
     put(find(root, "span.rt-key"), phrase(`key.${head.scale}`));
@@ -101,13 +101,15 @@ export class Words {
     find(this.root, "section.rv-next").classList.toggle("rt-hidden", !frame);
   }
 
-  /** Show the choice of a layer, and the numbers of its units. @param {number[][]} rows @param {number} layer */
-  units(rows, layer) {
-    find(this.root, "label.rt-layers").hidden = rows.length < 2;
-    const layers = rows.map((_, n) => /** @type {[number, string]} */ ([n, this.phrase("layer.n", { n })]));
+  /** Show the choice of a layer, and the numbers of its units. @param {number[][]} shownUnits @param {number} layer */
+  units(shownUnits, layer) {
+    find(this.root, "label.rt-layers").hidden = shownUnits.length < 2;
+    const layers = shownUnits.map(
+      (_, n) => /** @type {[number, string]} */ ([n, this.phrase("layer.n", { n })]),
+    );
     options(find(this.root, "select.rt-layer"), layers, layer);
     const list = find(this.root, "ol.rt-units");
-    if (list.textContent !== rows[layer].join(""))
-      list.replaceChildren(...rows[layer].map((unit) => make("li", "", String(unit))));
+    if (list.textContent !== shownUnits[layer].join(""))
+      list.replaceChildren(...shownUnits[layer].map((unit) => make("li", "", String(unit))));
   }
 }

@@ -9,7 +9,7 @@ import { find } from "../../../../ui/browser/static/dom.js";
 /** The ends of the hidden state's two scales, as in figures/live.py. */
 const ENDS = { diverging: [-1, 1], sequential: [0, 4] };
 
-export class Findings {
+export class Descriptions {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.heat = new AltText(find(root, "canvas.rt-heat"));
@@ -44,7 +44,7 @@ function states(words, head, frame, theme) {
   const [low, high, mean] = [value(min), value(max), sum / frame.states.length].map((v) =>
     words.numbers.fixed(v),
   );
-  return words.phrase("heat.finding", { when: words.when(frame), low, high, mean });
+  return words.phrase("heat.range", { when: words.when(frame), low, high, mean });
 }
 
 /** The sentences on the newest value of each curve. @param {Words} words @param {Answer} head @param {number | null} baseline */
