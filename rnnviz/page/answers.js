@@ -4,6 +4,7 @@
 
 import { commonPrefix } from "../ui/browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
+import { Vocabulary } from "./vocabulary.js";
 
 /** @import { SamplingSettings } from "../ui/pages/explore/static/types" */
 /** @import { Answer, Ask, BrowserRows, PageModel, Selection, PageAnswer } from "./types" */
@@ -29,7 +30,7 @@ export class Answers {
     this.model = model;
     this.counts = counts;
     this.network = network;
-    this.ids = new Map(model.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
+    this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser);
     this.reading = new Reading(network, model.unknownCost);
     const { H } = network;
     /** @type {Record<string, number[][][]>} each unit's reach, (2, L, H) by state: shown_units.py */
@@ -42,10 +43,9 @@ export class Answers {
 
   /** An ask's text, its symbols, and the character of its "why", or null. @param {Ask} ask */
   readAsk(ask) {
-    const { model, ids } = this;
+    const { model, vocabulary } = this;
     const text = (ask.text ?? (ask.fresh ? model.opening : "")).replace(/\r\n?/g, "\n");
-    const read = (/** @type {string} */ c) => ids.get(model.normaliser[c] ?? c) ?? 0;
-    const symbols = Array.from(text, read).slice(0, model.fixed.limit);
+    const symbols = Array.from(vocabulary.encode(text).subarray(0, model.fixed.limit));
     const why = ask.why && typeof ask.pin === "number" && ask.pin < symbols.length ? ask.pin : null;
     return { text, ids: symbols, why };
   }

@@ -111,7 +111,7 @@ def test_a_run_that_diverged_says_how_and_is_not_resumed(
     event_log.append(folder.events, {"event": "diverged", "step": 41, "steps": steps})
     event_log.append(folder.events, {"event": "failed", "error": error, "cause": "diverged"})
     app = open_app("train", run="one")
-    assert line in component_data(app)[0]["line"]
+    assert line in component_data(app)[0]["progressLine"]
     assert not {"train-resume", "train-stop"} & {button.key for button in app.button}
 
 
