@@ -13,6 +13,7 @@ a page can say the sentence in another language.
     ├── CorpusError              an unknown corpus, or one too short to split
     │   └── DownloadError        offline, slow, cut off, too large, or the wrong checksum
     ├── TrainingError            a run that can't start or go on
+    │   └── DivergedError        a run whose loss or gradient is no longer a number
     ├── ClusterError             a cluster that doesn't answer, or lost the work it was given
     ├── TorchMissingError        something that computes with torch, which is not installed
     └── ExportError              a table or a page that can't be written
@@ -133,6 +134,10 @@ class DownloadError(CorpusError):
 
 class TrainingError(RnnvizError):
     """A training run can't start or can't go on."""
+
+
+class DivergedError(TrainingError):
+    """A training run's loss or gradient is no longer a number."""
 
 
 class ClusterError(RnnvizError):

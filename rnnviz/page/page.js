@@ -110,7 +110,7 @@ class Page {
     if (opens) {
       const { header, arrays } = unpack(await read(this.index.openings[this.language]));
       this.arrives = this.isNew = false;
-      this.takeAnswer({ header: { ...header, static: this.coloured(header.static) }, arrays: { ...arrays } });
+      this.takeAnswer({ header: { ...header, fixed: this.coloured(header.fixed) }, arrays: { ...arrays } });
       this.incomplete = true;
     }
     const complete = new Promise((resolve) => {
@@ -222,7 +222,7 @@ class Page {
     const { model, reader } = await network;
     if (this.newest !== ask || this.network !== network) return;
     // The opening has but the first rows and a part of the network's numbers: the first answer replaces it.
-    const whole = this.incomplete && { base: 0, static: "" };
+    const whole = this.incomplete && { base: 0, digest: "" };
     this.incomplete = false;
     await reader.ask({ ...ask, ...whole, ...(await this.afresh(model, ask)) });
   }
@@ -238,7 +238,7 @@ class Page {
     if (text !== ask.text) this.offers++;
     const looks = arrival?.looks ?? { ...fixed.first, order: "steady" };
     const extra = { offer: this.offers, ...(arrival && { arrival: arrival.arrival }) };
-    return { ...looks, fresh: true, base: 0, static: "", text, extra };
+    return { ...looks, fresh: true, base: 0, digest: "", text, extra };
   }
 
   /** Say what has gone wrong; "" takes it back. @param {string} message */
@@ -270,8 +270,8 @@ class Page {
     const { bar, view, turn, select, note } = this;
     view.viewSocket.replaceable = false;
     bar.hidden = true;
-    if (answer.header.static) {
-      const { words, titles, notes, model } = answer.header.static;
+    if (answer.header.fixed) {
+      const { words, titles, notes, model } = answer.header.fixed;
       this.phrase = makePhrase(words);
       /** @type {[string, string][]} */
       const own = Array.from(this.ownFiles.keys(), (name) => [name, name]);
@@ -286,7 +286,7 @@ class Page {
     }
     this.showAlert("");
     view.takeAnswer(/** @type {any} */ (answer));
-    if (answer.header.static && !this.incomplete) this.complete();
+    if (answer.header.fixed && !this.incomplete) this.complete();
     const { name, language, network } = this;
     this.displayed = { name, language, network };
     address?.releaseWrites(Object.fromEntries(query()), ++this.arrivals);

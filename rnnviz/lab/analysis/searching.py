@@ -117,11 +117,11 @@ class Searcher:
         ranked, measured = self._ranks(split, 0), self._ranks(split, 1)
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
-        by_chance = self._by_chance(measured, target.values[second], shifts)
+        shifted_scores = self._shifted_scores(measured, target.values[second], shifts)
         # The target itself counts as one of the shifts, so p is never 0 and the test keeps its level.
-        p = (1 + (by_chance >= score).sum(axis=0)) / (len(by_chance) + 1)
+        p = (1 + (shifted_scores >= score).sum(axis=0)) / (len(shifted_scores) + 1)
         order = np.argsort(-ranked_by, kind="stable")
-        of_first = np.sort(by_chance[:, order[0]])
+        first_unit_shifted = np.sort(shifted_scores[:, order[0]])
         ranked_units = [self.units[u] for u in order.tolist()]
         numbers = (column[order].tolist() for column in (score, ranked_by, direction, p))
         return Search(
@@ -129,8 +129,8 @@ class Searcher:
             target=target.name,
             measure="correlation" if target.graded else "AUC",
             quantity=self.quantity,
-            chance=_quantile(of_first),
-            shifts=of_first,
+            chance=_quantile(first_unit_shifted),
+            shifts=first_unit_shifted,
             character=None
             if self.ids is None
             else ranking.score(
@@ -216,7 +216,7 @@ class Searcher:
             direction = np.where(down > up, -1, 1)
         return np.where(direction > 0, up, down), direction
 
-    def _by_chance(self, ranked: Doubles, values: Array, shifts: int) -> Doubles:
+    def _shifted_scores(self, ranked: Doubles, values: Array, shifts: int) -> Doubles:
         """The score (S, U) of each unit, in either direction, for each shifted target."""
         n = len(values)
         nearest = max(1, n // 20)  # a smaller shift still overlaps the target itself
@@ -248,7 +248,7 @@ def _near(target: Target, edges: int) -> Mask:
     return np.asarray(out & ~target.values)
 
 
-def _quantile(by_chance: Doubles) -> float:
+def _quantile(shifted_scores: Doubles) -> float:
     """The value that a further draw exceeds with a probability of at most SIGNIFICANCE_LEVEL."""
-    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(by_chance) + 1))
-    return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0
+    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(shifted_scores) + 1))
+    return float(shifted_scores[place - 1]) if 0 < place <= len(shifted_scores) else 1.0

@@ -18,7 +18,7 @@ WARM_UP_PARTS = 50
 FINAL_RATE_SHARE = 0.01
 """The learning rate at the end, as a share of the highest."""
 
-MOMENTUM = 0.9
+MOMENTUM_SHARE = 0.9
 """The share of the step before that momentum adds."""
 
 
@@ -100,7 +100,7 @@ def make_optimiser(model: nn.Module, config: TrainConfig) -> AdamW | SGD:
     # The fused optimisers update all parameters in one call and take `grad_scale`, by which `Trainer` clips.
     if config.optimiser == "adamw":
         return AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.99), fused=True)
-    momentum = MOMENTUM if config.optimiser == "momentum" else 0.0
+    momentum = MOMENTUM_SHARE if config.optimiser == "momentum" else 0.0
     return SGD(groups, lr=config.learning_rate, momentum=momentum, fused=True)
 
 

@@ -66,7 +66,7 @@ class Curves:
     total            characters to read, at least those read
     uniform, unigram, ngram   baselines on the validation text; None where not measured
     order            the n-gram's n
-    clip             the largest allowed gradient norm
+    clip             the largest allowed gradient norm; NaN: gradients aren't clipped
     highest_rate     the upper end of the learning rates' axis
     passed           characters read when the run passed the n-gram, or None
     """
@@ -89,9 +89,18 @@ class Curves:
     passed: float | None
 
     @property
+    def norm_ends(self) -> tuple[float, float]:
+        """The ends of the gradient norm's axis, as powers of ten: around `clip`, or up to the largest."""
+        reach = math.log10(NORM_AXIS_FACTOR)
+        if math.isfinite(self.clip):
+            return math.log10(self.clip) - reach, math.log10(self.clip) + reach
+        return -reach, math.ceil(math.log10(max([NORM_AXIS_FACTOR, *_finite(self.gradient)])))
+
+    @property
     def norm(self) -> Doubles:
         """(n,) the gradient norm, clipped to its axis."""
-        return np.clip(self.gradient, self.clip / NORM_AXIS_FACTOR, self.clip * NORM_AXIS_FACTOR)
+        low, high = self.norm_ends
+        return np.clip(self.gradient, 10**low, 10**high)
 
     @property
     def clipped(self) -> Doubles:
@@ -99,19 +108,28 @@ class Curves:
         return np.where(self.gradient > self.clip, self.norm, np.nan)
 
 
-def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
-    """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's."""
+def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rate: float = 0.0) -> Curves:
+    """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's. Of a
+    run that diverged they end with its last steps, one by one.
+    """
     by_kind: dict[object, list[Mapping[str, Any]]] = defaultdict(list)
     for event in events:
         by_kind[event.get("event")].append(event)
     progress, reports = by_kind["progress"], by_kind["report"]
     start, end, passed = ([{}, *by_kind[kind]][-1] for kind in ("start", "finished", "passed"))
     # A run of a second or two has more reports than progress events.
-    progress = _thin(progress if len(progress) >= len(reports) else reports)
+    progress = progress if len(progress) >= len(reports) else reports
+    last_steps = diverged_steps([{}, *by_kind["diverged"]][-1])
+    before = min(_column(last_steps, "characters").tolist(), default=math.inf)
+    progress = _thin([*(e for e in progress if _number(e.get("characters"), 0.0) < before), *last_steps])
     read = _column(progress, "characters")
     validation_at = _column(reports, "characters")
     furthest = max(
-        [_number(start.get("total_characters"), 1.0), *read.tolist()[-1:], *validation_at.tolist()[-1:]]
+        [
+            1.0 if last_steps else _number(start.get("total_characters"), 1.0),
+            *read.tolist()[-1:],
+            *validation_at.tolist()[-1:],
+        ]
     )
     validation = _column(reports, "validation_perplexity")
     end_report = [{"characters": furthest, **end}] if not _finite(validation) and end.get("held_out") else []
@@ -131,10 +149,16 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
         unigram=_maybe(start.get("unigram")),
         ngram=_maybe(start.get("ngram")),
         order=order if type(order) is int else 6,
-        clip=_number(progress[-1].get("clip") if progress else None, clip),
+        clip=_number(progress[-1].get("clip") if progress else None, clip or math.nan),
         highest_rate=max([1e-9, rate, *_finite(rates)]),
         passed=_maybe(passed.get("characters")),
     )
+
+
+def diverged_steps(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The last steps of a run that diverged, from its event; a file may hold any JSON value."""
+    steps = event.get("steps")
+    return [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, list) else []
 
 
 def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -216,7 +240,8 @@ def figure(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LI
 
 def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
     """The gradient norms and learning rates of one run; `words` names them."""
-    reach, middle, top = math.log10(NORM_AXIS_FACTOR), math.log10(run.clip), run.highest_rate
+    top, clips = run.highest_rate, math.isfinite(run.clip)
+    marked = run.clip if clips else 10 ** run.norm_ends[1]
     above, below = [0.5, 0.9], [0.0, 0.27]
     return {
         "data": [
@@ -231,10 +256,10 @@ def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = L
             xaxis=_across(run, theme, anchor="y2"),
             yaxis=log_axis(
                 theme,
-                (middle - reach, middle + reach),
+                run.norm_ends,
                 domain=above,
-                tickvals=[run.clip],
-                ticktext=[f"{run.clip:g}"],
+                tickvals=[marked],
+                ticktext=[f"{marked:g}"],
                 showgrid=False,
             ),
             yaxis2=axis(
@@ -245,7 +270,7 @@ def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = L
                 ticktext=["0", f"{top:.2g}"],
                 showgrid=False,
             ),
-            shapes=[level(run.clip, theme.runs[1], dash="dot", yref="y")],
+            shapes=[level(run.clip, theme.runs[1], dash="dot", yref="y")] if clips else [],
             annotations=[
                 _note(words["gradient"], theme.muted, y=above[1], yref="paper"),
                 _note(words["rate"], theme.muted, y=below[1], yref="paper"),

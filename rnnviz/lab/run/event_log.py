@@ -20,7 +20,7 @@ from rnnviz.text import files
 
 Event = dict[str, Any]
 
-STEP_EVENTS = ("progress", "report", "passed")
+STEP_EVENTS = ("progress", "report", "passed", "diverged")
 """Events that a resumed run repeats."""
 
 STATE_EVENTS = ("queued", "starting", "start", "stopped", "finished", "failed")

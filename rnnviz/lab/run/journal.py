@@ -4,6 +4,7 @@
     report     as often as the recipe says: validation perplexity, a fresh sample
     passed     once, when the validation perplexity first falls below the n-gram's
     state      at reports, at least every 15 seconds, and at the end
+    diverged   once, where the loss is no longer a number: the last steps, and a snapshot of the states then
     snapshot   with every progress, unless that would take more than 3 % of the time; kept at steps that lie
                evenly on a log scale, and at the last
 
@@ -13,6 +14,7 @@ The journal draws no random number and leaves the model alone: training gives th
 import copy
 import math
 import time
+from collections import deque
 from dataclasses import fields
 from typing import Any
 
@@ -42,6 +44,9 @@ MIN_SAVE_S = 1.0
 LOSS_DECAY = 0.6
 """The smoothed loss's decay per progress event."""
 
+RECENT_STEPS = 64
+"""Steps that a diverged run's event has, at most: an explosion takes some ten."""
+
 
 class Journal:
     """Keeps a run's folder up to date. Raises OSError or RnnvizError; TrainingError for divergence."""
@@ -56,6 +61,9 @@ class Journal:
         self.folder, self.trainer, self.watch_text, self.baselines = folder, trainer, watch_text, baselines
         self._passed = False
         self._unsaved_best: CharModel | None = None
+        # Loss and norm of recent steps, and beside them each one's number and the characters read.
+        self._recent = torch.zeros(RECENT_STEPS, 2, device=trainer.device)
+        self._recent_places = deque[tuple[int, int]](maxlen=RECENT_STEPS)
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
         self._began, self._began_characters = time.monotonic(), trainer.characters
@@ -81,6 +89,7 @@ class Journal:
     def step(self, trainer: Trainer) -> None:
         """Record a step; call this after every step."""
         n = trainer.step_characters
+        self._note_step()
         # Summed on the device, without waiting for a GPU.
         self._loss += trainer.loss * n
         self._clipped += trainer.norm > (trainer.config.clip or math.inf)
@@ -103,6 +112,31 @@ class Journal:
                     self.save()
                 pause = PROGRESS_S if now - self._began < LONG_RUN_S else SLOW_PROGRESS_S
                 self._next_progress = time.monotonic() + pause
+
+    def diverged(self) -> None:
+        """Record how the run diverged; call this when `Trainer.run` has raised DivergedError."""
+        trainer = self.trainer
+        self._note_step()
+        losses_norms = (self._recent[step % RECENT_STEPS].tolist() for step, _read in self._recent_places)
+        steps = [
+            {
+                "step": step,
+                "characters": characters,
+                "train_perplexity": math.exp(min(loss, MAX_LOSS_NATS)),
+                "gradient_norm": norm,
+                "learning_rate": trainer.optimiser.param_groups[0]["lr"],
+            }
+            for (step, characters), (loss, norm) in zip(self._recent_places, losses_norms, strict=True)
+        ]
+        self._write(
+            "diverged",
+            step=trainer.step_index,
+            characters=trainer.characters,
+            seconds=trainer.seconds,
+            steps=steps,
+        )
+        if self.watch_text:
+            self._snapshot(keep=True)
 
     def report(self, report: StepReport) -> None:
         """Record a report; call this after every report."""
@@ -128,6 +162,14 @@ class Journal:
         self.trainer.check()
         training_state.save(self.folder, self.trainer)
         self._saved_at = time.monotonic()
+
+    def _note_step(self) -> None:
+        # In place, as in `Trainer.run`; and without waiting for a GPU.
+        trainer = self.trainer
+        place = trainer.step_index, trainer.characters
+        if place not in list(self._recent_places)[-1:]:
+            self._recent[trainer.step_index % RECENT_STEPS] = torch.stack((trainer.loss, trainer.norm))
+            self._recent_places.append(place)
 
     def _reset(self) -> None:
         self._loss, self._clipped = torch.zeros(2, dtype=torch.float64, device=self.trainer.device)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.errors import DivergedError, RnnvizError, TrainingError
 from rnnviz.lab.fit.process_settings import tune_process
 from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description, RunFolder, home
@@ -28,7 +28,7 @@ from rnnviz.networks import checkpoint
 # Causes of a failure. torch's errors are recognised by their messages, without importing torch.
 
 
-Cause = Literal["disk", "memory", "gpu", ""]
+Cause = Literal["disk", "memory", "gpu", "diverged", ""]
 
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk or quota."""
@@ -75,7 +75,7 @@ def explain_failure(error: BaseException) -> tuple[Cause, RnnvizError | None]:
             )
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, RnnvizError):
-        return "", error
+        return "diverged" if isinstance(error, DivergedError) else "", error
     if isinstance(error, OSError):
         return "", TrainingError(
             "The system refused: {error}. What was saved last is kept; remove the cause of this error, then "
@@ -220,9 +220,13 @@ def _train_network(
             journal.step(trainer)
             on_step(trainer)
 
-        for report in trainer.run(prompt=description.watch_text, on_step=step, early_reports=True):
-            journal.report(report)
-            on_report(report)
+        try:
+            for report in trainer.run(prompt=description.watch_text, on_step=step, early_reports=True):
+                journal.report(report)
+                on_report(report)
+        except DivergedError:
+            journal.diverged()
+            raise
         request.on_stop = None
         if stopped := request.received:
             journal.save()
@@ -272,7 +276,7 @@ def _decide_settings(
 def _start_facts(trainer: Trainer) -> dict[str, Any]:
     return {
         "pid": os.getpid(),
-        **trainer.computing(),
+        **trainer.compute_facts(),
         "parameters": trainer.model.parameter_count,
         "vocabulary": trainer.model.vocabulary.size,
         "total_steps": trainer.total_steps,

@@ -33,7 +33,7 @@ from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.lab.run.snapshots import read as read_snapshot
 from rnnviz.networks import engines
 
-State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
+State = Literal["waiting", "starting", "running", "stopped", "finished", "diverged", "failed", "died"]
 
 ALIVE: tuple[State, ...] = ("waiting", "starting", "running")
 """States of a run whose process lives."""
@@ -48,7 +48,7 @@ DEATH_ERROR = TrainingError(
 class Run:
     """A run as it is now.
 
-    state         "stopped" by a request, "failed" with an error, "died" without one
+    state         "stopped" by a request, "diverged" from numbers, "failed" with another error, "died" without
     created       Unix time
     description   run.json: name, config, corpus, title, language, probe (the sentence to watch), minutes, …
     progress      the newest "progress" event
@@ -275,7 +275,7 @@ def _run(folder: RunFolder) -> Run:
     state = _state(newest.state_event, alive, folder.stop.exists())
     if state == "died":
         failure = failure or DEATH_ERROR
-    elif state == "failed" and newest.state_event is not None:  # 0.1.0 wrote only the sentence
+    elif state in ("diverged", "failed") and newest.state_event is not None:  # 0.1.0 wrote only the sentence
         logged_error = RnnvizError.from_json(newest.state_event.get("error"))
         failure = failure or logged_error or RnnvizError(str(newest.state_event.get("reason", "")))
     return Run(
@@ -294,6 +294,8 @@ def _run(folder: RunFolder) -> Run:
 
 def _state(state_event: dict[str, Any] | None, alive: bool, asked_to_stop: bool) -> State:
     kind = state_event["event"] if state_event else None
+    if kind == "failed" and state_event is not None and state_event.get("cause") == "diverged":
+        return "diverged"
     if kind in ("stopped", "finished", "failed"):
         return kind  # type: ignore[no-any-return]
     if not alive:

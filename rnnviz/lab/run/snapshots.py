@@ -84,8 +84,9 @@ def take_snapshot(read: Trace, *, step: int, characters: int) -> Snapshot:
 def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
     """The file of one snapshot; `half` stores float16, half the size."""
     kind = np.float16 if half else np.float32
+    limit = np.finfo(kind).max  # where training diverges, states grow beyond it
     arrays: Arrays = {
-        "hidden": snapshot.hidden.astype(kind),
+        "hidden": np.clip(snapshot.hidden, -limit, limit).astype(kind),
         "log_probs": np.maximum(snapshot.log_probs, MIN_LOG_PROB).astype(kind),
         "nll": snapshot.nll,
     }
@@ -121,7 +122,8 @@ class Watching:
         if keep:
             self._keep_from = _next_kept(step)
         try:
-            snapshot = take_snapshot(read(), step=step, characters=characters)
+            with np.errstate(all="ignore"):  # training may diverge: then its states are no numbers
+                snapshot = take_snapshot(read(), step=step, characters=characters)
         except RnnvizError:  # weights have become NaN
             return
         # Readers learn of a step from the newest snapshot, and then look for that step's own file.

@@ -40,7 +40,7 @@ def _widgets_read_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 def stage_of(app: AppTest) -> str:
     """How far the run is, as the training view says it."""
     (component,) = components(app)
-    return str(unpack(component.proto.bytes)[0]["line"])
+    return str(unpack(component.proto.bytes)[0]["progressLine"])
 
 
 @pytest.mark.usefixtures("started")

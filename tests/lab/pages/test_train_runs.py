@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.errors import TrainingError
+from rnnviz.errors import DivergedError, TrainingError
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import run_view, selected_run
 from rnnviz.lab.run import event_log, replay, runs
@@ -56,7 +56,7 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
         assert (header["alive"], header["watchText"]) == (True, "A machine")
         assert arrays["now.states"].shape == (9, 1, 12)
         assert "25 % · 10 of 40 steps" in header["progressLine"]
-        words = header["static"]["words"]
+        words = header["fixed"]["words"]
         assert (words["curve"], words["number.speed"]) == ("Perplexity after each step", "steps a second")
         assert header["numbers"]["validation"] == pytest.approx(4.4817, rel=1e-4)
         assert "logged by another program · H\\. G\\. Wells" in page_words(app)
@@ -73,7 +73,7 @@ def test_a_loop_without_a_sentence_says_so_and_promises_no_line(open_app: Open) 
     with rnnviz.follow("mine", torch.nn.Linear(2, 3)) as run:
         run.log(1, 2.0)
     header, arrays = component_data(open_app("train", run="mine"))
-    words = header["static"]["words"]
+    words = header["fixed"]["words"]
     assert words["heat.none"] == "This run has no sentence to watch."
     assert words["curve.blind"] == "Lower is better."
     assert (header["frames"], header["steps"]) == ([], [])
@@ -87,6 +87,32 @@ def test_a_run_that_is_trained_says_that_it_is_being_measured(open_app: Open) ->
         assert component_data(open_app("train", run="one"))[0]["progressLine"] == (
             "Trained. Measuring it on text it never read, up to a minute …"
         )
+
+
+@pytest.mark.parametrize(
+    ("clip", "norms", "line"),
+    [
+        (
+            None,
+            [0.5, 40.0, 7e9, None],
+            "the gradient norm grew from 0.5 to 7e+09, then the loss was no number. Clip",
+        ),
+        (1.0, [0.5], "Diverged at step 41: the loss is no longer a number. A lower"),
+    ],
+)
+def test_a_run_that_diverged_says_how_and_is_not_resumed(
+    open_app: Open, clip: float | None, norms: list[float | None], line: str
+) -> None:
+    error = DivergedError("it diverged").to_json()
+    folder = RunFolder(make_run("one", None))
+    description = folder.description()
+    folder.write_description(replace(description, config=replace(description.config, clip=clip)))
+    steps = [{"characters": n, "gradient_norm": norm} for n, norm in enumerate(norms)]
+    event_log.append(folder.events, {"event": "diverged", "step": 41, "steps": steps})
+    event_log.append(folder.events, {"event": "failed", "error": error, "cause": "diverged"})
+    app = open_app("train", run="one")
+    assert line in component_data(app)[0]["progressLine"]
+    assert not {"train-resume", "train-stop"} & {button.key for button in app.button}
 
 
 def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +196,7 @@ def test_a_replay_says_what_its_figures_are_of(
         path.write_bytes(pack("story", replay.read(path).snapshot(), about, arrays))
     runs.delete("tiny-gru")
     header, arrays = component_data(open_app("train", run="shipped:tiny-gru"))
-    words = header["static"]["words"]
+    words = header["fixed"]["words"]
     assert header["lines"] == lines
     assert "with dropout" in words["number.train.help"]
     assert words["curve.ngram"].startswith(f"Lower is better. {notice}")

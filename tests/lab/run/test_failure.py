@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from rnnviz.errors import CheckpointError, TrainingError
+from rnnviz.errors import CheckpointError, DivergedError, TrainingError
 from rnnviz.lab.run.process import explain_failure
 
 
@@ -68,8 +68,10 @@ def test_failure_names_the_lost_resource(
 
 
 def test_our_own_errors_speak_for_themselves_and_mistakes_have_no_words(tmp_path: Path) -> None:
-    diverged = TrainingError("the loss is no longer a number")
-    assert explain_failure(diverged) == ("", diverged)
+    refused = TrainingError("there is no run here")
+    assert explain_failure(refused) == ("", refused)
+    diverged = DivergedError("the loss is no longer a number")
+    assert explain_failure(diverged) == ("diverged", diverged)
     assert explain_failure(ZeroDivisionError("division by zero")) == ("", None)
     assert explain_failure(RuntimeError("shapes (3,) and (4,) differ")) == ("", None)
     with pytest.raises(OSError, match="directory") as caught:

@@ -16,7 +16,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.errors import ConfigError, DivergedError, TrainingError
 from rnnviz.lab.engines import compiled
 from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.run import journal, queue, runs, training_state
@@ -269,13 +269,32 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
     trainer.step()
 
 
-def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None:
-    wild = replace(INTERRUPTIBLE, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
-    folder = begin_run(home, replace(wild, truncation="regular", dropout_output=0.0))
+@pytest.mark.parametrize(("clip", "advice"), [(1e6, "or clip (now 1e+06)"), (None, "or clip gradients")])
+def test_a_diverged_run_says_so_and_keeps_its_last_steps_and_states(
+    home: Path, clip: float | None, advice: str
+) -> None:
+    wild = replace(INTERRUPTIBLE, cell="rnn", activation="relu", steps=60, learning_rate=10.0, clip=clip)
+    wild = replace(wild, truncation="regular", dropout_output=0.0, optimiser="momentum", hidden_size=64)
+    folder = begin_run(home, wild)
     train_to_its_end(folder, status=1, SAVE_S=0.0, PROGRESS_S=0.0)
     run = runs.find("run")
-    assert run.state == "failed"
+    assert run.state == "diverged"
     assert "the run diverged. Lower learning_rate" in run.reason
+    assert advice in run.reason
+    (diverged,) = events(folder, "diverged")
+    steps, last = diverged["steps"], diverged["step"]
+    assert [step["step"] for step in steps] == list(range(1, last + 1))[-journal.RECENT_STEPS :]
+    assert steps[-1]["characters"] == diverged["characters"]
+    *norms, end = [step["gradient_norm"] for step in steps]
+    assert norms[-1] > 20 * norms[0]
+    assert end is None, "no number"
+    assert runs.snapshots("run")[-1] == last
+    assert runs.snapshot("run", last).hidden.shape == runs.snapshot("run", 0).hidden.shape
+    alone = Trainer(wild, CORPUS)
+    with pytest.raises(DivergedError) as caught:
+        list(alone.run(sample_length=0))
+    assert all(w.isfinite().all() for w in alone.model.state_dict().values()), "of the step before"
+    assert caught.value.values["step"] == alone.step_index
     for tensor in final_weights(folder).values() if folder.state.exists() else ():
         assert torch.isfinite(tensor).all()
 

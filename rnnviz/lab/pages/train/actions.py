@@ -106,7 +106,7 @@ def _ended_buttons(run: runs.Run, explore: Any) -> None:
             key="train-download",
             help=_("The model as one file, for this app on any machine."),
         )
-    if run.state != "finished" and not run.logged:
+    if run.state not in ("finished", "diverged") and not run.logged:
         st.button(
             _("Resume"),
             icon=":material/play_arrow:",

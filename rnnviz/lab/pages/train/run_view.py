@@ -136,7 +136,7 @@ class RunPicture:
         run, config, newest = self.selected, self.selected.config, self.monitor.snapshot
         curves = training.curves(
             self.monitor.events,
-            clip=float(config.get("clip", 1.0)),
+            clip=config.get("clip", 1.0),
             rate=float(config.get("learning_rate", 0.0)),
         )
         scale = live.scale("hidden", span(str(config.get("cell")), str(config.get("activation", "tanh"))))
@@ -181,8 +181,8 @@ class RunPicture:
             **self._facts,
         }
         # Words and layout only where the browser lacks them: in the first answer, and after they changed.
-        if ask.get("static", digest) != digest or digest != self._sent_digest:
-            header["static"] = layout
+        if ask.get("digest", digest) != digest or digest != self._sent_digest:
+            header["fixed"] = layout
         self._sent_digest = digest
         return pack(header, {**curve_arrays, **frames.arrays})
 
@@ -212,7 +212,12 @@ class RunPicture:
             steps=self._counts_steps,
             uniform=start.get("uniform") is not None or not start,
             has_watch_text=bool(self.selected.description.get("probe")),
+            clips=self.clips(),
         )
+
+    def clips(self) -> bool:
+        """Whether the run clips its gradients."""
+        return self.selected.config.get("clip", 1.0) is not None
 
     def measurement(self) -> str:
         """Whether the run measures its validation text as it trains, or its held-out text at the end:
@@ -296,6 +301,8 @@ class RunPicture:
             return (
                 progress if eta is None else _("{far} · {time} left").format(far=progress, time=duration(eta))
             )
+        if state == "diverged":
+            return run_words.diverged(self.monitor.newest("diverged"), clips=self.clips())
         words = run_words.state_word(state).capitalize()
         if read is not None:
             words = _("{state} at {far}").format(state=words, far=progress)

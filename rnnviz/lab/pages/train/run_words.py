@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rnnviz.i18n import _, ngettext
+from rnnviz.lab.reports.training import diverged_steps
 from rnnviz.networks.cells import CELLS
 from rnnviz.page.formatting import duration, network, presenting_words, view_words
 
@@ -14,7 +15,12 @@ end.
 
 
 def words(
-    measured: str = VALIDATION, *, steps: bool = False, uniform: bool = True, has_watch_text: bool = True
+    measured: str = VALIDATION,
+    *,
+    steps: bool = False,
+    uniform: bool = True,
+    has_watch_text: bool = True,
+    clips: bool = True,
 ) -> dict[str, str]:
     """Every word of the training view, by the names that its browser modules use; these fill in the braces.
 
@@ -22,6 +28,7 @@ def words(
     steps     whether the run counts steps, not characters
     uniform   whether a uniform guess's perplexity is known
     has_watch_text   whether the run has a sentence to watch
+    clips     whether the run clips its gradients
     """
     return {
         **view_words(),
@@ -73,7 +80,7 @@ def words(
         "uniform": _("uniform guess"),
         "unigram": _("letter frequencies"),
         "ngram.n": _("{order}-gram"),
-        "gradient": _("gradient norm; orange: clipped"),
+        "gradient": _("gradient norm; orange: clipped") if clips else _("gradient norm, not clipped"),
         "rate": _("learning rate"),
         "sample": _("Sample text"),
         "sample.none": _("None yet."),
@@ -110,6 +117,7 @@ def state_word(name: str) -> str:
         "running": _("training"),
         "stopped": _("stopped"),
         "finished": _("finished"),
+        "diverged": _("diverged"),
         "failed": _("failed"),
         "died": _("crashed"),
         "shipped": _("comes with the app"),
@@ -122,6 +130,7 @@ ICONS = {
     "running": ":material/directions_run:",
     "stopped": ":material/pause_circle:",
     "finished": ":material/check_circle:",
+    "diverged": ":material/trending_up:",
     "failed": ":material/error:",
     "died": ":material/error:",
     "shipped": ":material/inventory_2:",
@@ -179,6 +188,23 @@ def reason(state: str, cause: object) -> str:
         "gpu": _("The GPU was lost. What was saved last is kept: press Resume when it works again."),
     }
     return reasons.get(str(cause), "")
+
+
+def diverged(event: Mapping[str, Any], *, clips: bool) -> str:
+    """The sentences on how a run diverged, and on what would keep it from that."""
+    norms = [norm for step in diverged_steps(event) if (norm := as_number(step.get("gradient_norm")))]
+    low, high = min(norms, default=0.0), max(norms, default=0.0)
+    sentence = _("Diverged at step {step}: the loss is no longer a number.")
+    if high > 2 * low:
+        sentence = _(
+            "Diverged at step {step}: the gradient norm grew from {low} to {high}, then the loss was no "
+            "number."
+        )
+    advice = (
+        _("A lower learning rate makes smaller steps.") if clips else _("Clipping would shorten such a step.")
+    )
+    step = f"{as_number(event.get('step')) or 0:,.0f}"
+    return sentence.format(step=step, low=f"{low:.2g}", high=f"{high:.2g}") + " " + advice
 
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:
