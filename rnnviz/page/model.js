@@ -14,21 +14,26 @@ const named = (arrays, kind) =>
     ),
   );
 
-/**
- * @param {PageModel} model @param {Tensors} tensors @param {Arrays} arrays
- * @param {boolean} [plain] whether the engine does without WebAssembly
- * @returns {Answers}
- */
-export function answers(model, tensors, arrays, plain = false) {
+/** The levels of an n-gram model's tables, if there are any. @param {Arrays} arrays */
+export function tables(arrays) {
   /** @type {Record<string, Record<string, unknown>>} */
   const levels = {};
   for (const [name, values] of Object.entries(named(arrays, "level:"))) {
     const [k, part] = name.split(".");
     levels[k] = { ...levels[k], [part]: values };
   }
-  const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // integer keys come in ascending order
+  return /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // integer keys come in ascending order
+}
+
+/**
+ * @param {PageModel} model @param {Tensors} tensors @param {Arrays} arrays
+ * @param {boolean} [plain] whether the engine does without WebAssembly
+ * @returns {Answers}
+ */
+export function answers(model, tensors, arrays, plain = false) {
+  const levels = tables(arrays);
   const network = new Network(model.config, tensors, plain);
-  const counts = tables.length ? new Counts(network.V, tables) : null;
+  const counts = levels.length ? new Counts(network.V, levels) : null;
   const parts = { rows: named(arrays, "rows:"), reach: named(arrays, "reach:") };
   return new Answers(/** @type {PageModel} */ ({ ...model, ...parts }), network, counts);
 }

@@ -9,6 +9,8 @@ import { countLeading } from "../ui/browser/static/characters.js";
 
 /** @import { Level } from "./types" */
 
+const PIECE_CHARS = 4096;
+
 /** The node of a key; without one, the last node, "never seen". @param {Level} level @param {number} key */
 function find({ keys, share }, key) {
   const at = countLeading(keys.length, (i) => keys[i] < key);
@@ -22,25 +24,25 @@ export class Counts {
     this.levels = levels;
   }
 
-  /** The nodes of the n-grams that end at position t, the shortest first. @param {number[]} ids @param {number} t the last position; -1 is the start symbol */
+  /** The nodes of the n-grams that end with a symbol, the shortest first, from those that end before it. @param {number[]} previous @param {number} symbol */
+  extend(previous, symbol) {
+    return this.levels.map((level, k) => (k ? find(level, previous[k - 1] * this.base + symbol) : symbol));
+  }
+
+  /** The nodes of the n-grams that end at position t; -1 is the start symbol. @param {ArrayLike<number>} ids @param {number} t */
   nodes(ids, t) {
-    const { base, levels } = this;
-    const path = levels.map(({ share }) => share.length - 1);
-    const symbol = (/** @type {number} */ at) => (at < 0 ? base - 1 : ids[at]);
-    for (let k = 0; k < levels.length && t - k >= -1; k++) {
-      let node = symbol(t - k);
-      for (let j = 1; j <= k; j++) node = find(levels[j], node * base + symbol(t - k + j));
-      path[k] = node;
-    }
+    let path = this.levels.map(({ share }) => share.length - 1); // nothing is before the start symbol
+    for (let at = Math.max(-1, t - this.levels.length + 1); at <= t; at++)
+      path = this.extend(path, at < 0 ? this.base - 1 : ids[at]);
     return path;
   }
 
-  /** The costs −log P in nats of the symbols from `from` on, given all before. @param {number[]} ids @param {number} from @param {number} unknownCost */
-  costs(ids, from, unknownCost) {
-    const out = new Float32Array(ids.length - from);
+  /** The costs −log P in nats of the symbols from `from` up to `to`, given all before. @param {ArrayLike<number>} ids @param {number} from @param {number} unknownCost @param {number} [to] */
+  costs(ids, from, unknownCost, to = ids.length) {
+    const out = new Float32Array(to - from);
     let previous = this.nodes(ids, from - 1);
-    for (let t = from; t < ids.length; t++) {
-      const current = this.nodes(ids, t);
+    for (let t = from; t < to; t++) {
+      const current = this.extend(previous, ids[t]);
       let [p, backoff] = [0, 1];
       this.levels.forEach(({ share, backoff: ways }, k) => {
         p = p * backoff + share[current[k]];
@@ -50,5 +52,29 @@ export class Counts {
       previous = current;
     }
     return out;
+  }
+}
+
+/** A text's costs under an n-gram model; ranks and entropies would take every symbol's probability. */
+export class NgramReading {
+  done = 0; // characters read
+  unsettled = 0;
+
+  /** @param {Counts} counts @param {Uint32Array} ids @param {number} unknownCost nats of an unknown character beyond -log P(<unk>) */
+  constructor(counts, ids, unknownCost) {
+    this.counts = counts;
+    this.ids = ids;
+    this.unknownCost = unknownCost;
+    this.nll = new Float32Array(ids.length);
+  }
+
+  /** Read the text, PIECE_CHARS at a time. @yields {number} characters read */
+  *steps() {
+    while (this.done < this.ids.length) {
+      const to = Math.min(this.done + PIECE_CHARS, this.ids.length);
+      this.nll.set(this.counts.costs(this.ids, this.done, this.unknownCost, to), this.done);
+      this.done = to;
+      yield to;
+    }
   }
 }

@@ -123,20 +123,41 @@ export class Matrix {
 }
 
 /**
- * The product by plain loops, in blocks of 4 × 4, whose sums stay in registers; rows left over in blocks of 1 × 4.
+ * The product by plain loops, in blocks of 4 × 4, whose sums stay in registers; rows left over in blocks of 1 × 4. Nothing is
+ * unpacked from an array here: V8 would make the array.
  * @param {number} n @param {Matrix} matrix @param {Float32Array} A @param {Float32Array} B @param {Float32Array} C
  */
-function multiply(n, { width, columns }, A, B, C) {
+function multiply(n, { width, columns: k }, A, B, C) {
   const fours = n & ~3;
   for (let j = 0; j < width; j += 4) {
-    const [b0, b1, b2, b3] = [j * columns, (j + 1) * columns, (j + 2) * columns, (j + 3) * columns];
+    const b = j * k;
     for (let i = 0; i < fours; i += 4) {
-      const [a0, a1, a2, a3] = [i * columns, (i + 1) * columns, (i + 2) * columns, (i + 3) * columns];
-      let [s00, s01, s02, s03, s10, s11, s12, s13] = [0, 0, 0, 0, 0, 0, 0, 0];
-      let [s20, s21, s22, s23, s30, s31, s32, s33] = [0, 0, 0, 0, 0, 0, 0, 0];
-      for (let l = 0; l < columns; l++) {
-        const [x0, x1, x2, x3] = [A[a0 + l], A[a1 + l], A[a2 + l], A[a3 + l]];
-        const [w0, w1, w2, w3] = [B[b0 + l], B[b1 + l], B[b2 + l], B[b3 + l]];
+      const a = i * k;
+      let s00 = 0;
+      let s01 = 0;
+      let s02 = 0;
+      let s03 = 0;
+      let s10 = 0;
+      let s11 = 0;
+      let s12 = 0;
+      let s13 = 0;
+      let s20 = 0;
+      let s21 = 0;
+      let s22 = 0;
+      let s23 = 0;
+      let s30 = 0;
+      let s31 = 0;
+      let s32 = 0;
+      let s33 = 0;
+      for (let l = 0; l < k; l++) {
+        const x0 = A[a + l];
+        const x1 = A[a + k + l];
+        const x2 = A[a + 2 * k + l];
+        const x3 = A[a + 3 * k + l];
+        const w0 = B[b + l];
+        const w1 = B[b + k + l];
+        const w2 = B[b + 2 * k + l];
+        const w3 = B[b + 3 * k + l];
         s00 += x0 * w0;
         s01 += x0 * w1;
         s02 += x0 * w2;
@@ -160,14 +181,16 @@ function multiply(n, { width, columns }, A, B, C) {
       addFour(C, (i + 3) * width + j, s30, s31, s32, s33);
     }
     for (let i = fours; i < n; i++) {
-      const a = i * columns;
-      let [s0, s1, s2, s3] = [0, 0, 0, 0];
-      for (let l = 0; l < columns; l++) {
-        const x = A[a + l];
-        s0 += x * B[b0 + l];
-        s1 += x * B[b1 + l];
-        s2 += x * B[b2 + l];
-        s3 += x * B[b3 + l];
+      let s0 = 0;
+      let s1 = 0;
+      let s2 = 0;
+      let s3 = 0;
+      for (let l = 0; l < k; l++) {
+        const x = A[i * k + l];
+        s0 += x * B[b + l];
+        s1 += x * B[b + k + l];
+        s2 += x * B[b + 2 * k + l];
+        s3 += x * B[b + 3 * k + l];
       }
       addFour(C, i * width + j, s0, s1, s2, s3);
     }

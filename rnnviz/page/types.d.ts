@@ -76,7 +76,7 @@ export interface Ask {
   pin?: number | null;
   why?: boolean;
   base?: number;
-  static?: string;
+  digest?: string; // of the fixed part that the view holds
   write?: number;
   at?: number;
   temperature?: number;
@@ -115,6 +115,30 @@ export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Flo
 export interface WhyBits {
   at: number;
   bits: Float32Array;
+}
+
+/** A text that is being read for its perplexity: Stretches, NgramReading. */
+export interface TextReading {
+  steps(): Generator<number>; // characters read
+  done: number; // characters at the text's beginning whose costs stand
+  unsettled: number;
+  nll: Float32Array; // nats
+  rank?: Uint32Array;
+  entropy?: Float32Array; // nats
+}
+
+/** The figures of a scored text: `Score` in rnnviz/scoring/score.py. */
+export interface ScoreFigures {
+  characters: number;
+  unknown: number;
+  perplexity: number | null;
+  perplexity_known: number | null;
+  bits_per_character: number | null;
+  bits_per_byte: number | null;
+  normalised: number;
+  replaced: number;
+  bytes: number;
+  unsettled: number;
 }
 
 /** An answer to the view. */

@@ -59,7 +59,7 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
         assert (header["alive"], header["watchText"]) == (True, "A machine")
         assert arrays["now.states"].shape == (9, 1, 12)
         assert "25 % · 10 of 40 steps" in header["progressLine"]
-        words = header["static"]["words"]
+        words = header["fixed"]["words"]
         assert (words["curve"], words["number.speed"]) == ("Perplexity after each step", "steps a second")
         assert header["numbers"]["validation"] == pytest.approx(4.4817, rel=1e-4)
         assert "logged by another program · H\\. G\\. Wells" in page_words(app)
@@ -76,7 +76,7 @@ def test_a_loop_without_a_sentence_says_so_and_promises_no_line(open_app: Open) 
     with rnnviz.follow("mine", torch.nn.Linear(2, 3)) as run:
         run.log(1, 2.0)
     header, arrays = component_data(open_app("train", run="mine"))
-    words = header["static"]["words"]
+    words = header["fixed"]["words"]
     assert words["heat.none"] == "This run has no sentence to watch."
     assert words["curve.blind"] == "Lower is better."
     assert (header["frames"], header["steps"]) == ([], [])
@@ -210,7 +210,7 @@ def test_a_replay_says_what_its_figures_are_of(
         path.write_bytes(pack("story", replay.read(path).snapshot(), about, arrays))
     runs.delete("tiny-gru")
     header, arrays = component_data(open_app("train", run="shipped:tiny-gru"))
-    words = header["static"]["words"]
+    words = header["fixed"]["words"]
     assert header["lines"] == lines
     assert "with dropout" in words["number.train.help"]
     assert words["curve.ngram"].startswith(f"Lower is better. {notice}")

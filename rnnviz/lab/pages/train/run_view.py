@@ -181,8 +181,8 @@ class RunPicture:
             **self._facts,
         }
         # Words and layout only where the browser lacks them: in the first answer, and after they changed.
-        if ask.get("static", digest) != digest or digest != self._sent_digest:
-            header["static"] = layout
+        if ask.get("digest", digest) != digest or digest != self._sent_digest:
+            header["fixed"] = layout
         self._sent_digest = digest
         return pack(header, {**curve_arrays, **frames.arrays})
 
