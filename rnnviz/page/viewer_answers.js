@@ -5,7 +5,7 @@
 
 const MAX_CHUNKS = 8; // in one answer; the view asks again for what it still lacks
 
-/** @typedef {{ client?: string, seq?: number, chunks?: number[], at?: number, passage?: [number, number], place?: number, static?: string, fresh?: boolean }} ViewerAsk */
+/** @typedef {{ client?: string, seq?: number, chunks?: number[], at?: number, passage?: [number, number], place?: number, digest?: string, fresh?: boolean }} ViewerAsk */
 
 export class ViewerAnswers {
   place = 0; // the first character in view
@@ -33,7 +33,7 @@ export class ViewerAnswers {
   }
 
   /** @param {ViewerAsk} ask @returns {Promise<{ header: Answer, arrays: Record<string, any> }>} */
-  async answer({ client, seq, chunks = [], at, passage, place = 0, static: held, fresh }) {
+  async answer({ client, seq, chunks = [], at, passage, place = 0, digest, fresh }) {
     const [record] = this.records;
     if (!fresh) this.place = place;
     const middle = record.chunkOf(this.place);
@@ -46,11 +46,11 @@ export class ViewerAnswers {
     const header = {
       ...{ client, seq, digest: this.digest, length: record.length, count: record.count },
       ...{ chunk: record.chunkChars, place: this.place, spans, jump: this.jump ?? undefined },
-      static: held === this.digest ? undefined : this.fixed,
+      fixed: digest === this.digest ? undefined : this.fixed,
       expected: at === undefined ? undefined : { at, lists: await this.expect(at) },
       passage: passage && { at: passage, nats: this.records.map((record) => record.mean(...passage)) },
     };
-    const arrays = { ...this.columns(spans), ...(header.static && this.lines()) };
+    const arrays = { ...this.columns(spans), ...(header.fixed && this.lines()) };
     return { header: /** @type {any} */ (header), arrays };
   }
 

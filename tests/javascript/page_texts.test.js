@@ -149,7 +149,7 @@ test("the viewer's answers hold the asked chunks, a passage's cost and the diffe
   const answers = new ViewerAnswers(/** @type {any} */ ({ words: {} }), "digest", readings, async () => []);
   const first = await answers.answer({ fresh: true, seq: 1 });
   assert.deepEqual(
-    [first.header.static?.names, first.header.spans[0]],
+    [first.header.fixed?.names, first.header.spans[0]],
     [
       ["a", "b"],
       [0, 0, record.border(1)],
@@ -158,13 +158,13 @@ test("the viewer's answers hold the asked chunks, a passage's cost and the diffe
   assert.equal(first.arrays.curveRunning1.length, first.arrays.curveAt.length);
   const { header, arrays } = await answers.answer({
     chunks: [2],
-    static: "digest",
+    digest: "digest",
     passage: [10, 30],
     at: 7,
     seq: 2,
   });
   assert.deepEqual(
-    [header.static, header.expected, header.passage?.nats[1]],
+    [header.fixed, header.expected, header.passage?.nats[1]],
     [undefined, { at: 7, lists: [] }, 2 * record.mean(10, 30)],
   );
   const [chunk] = chunks(header, arrays);

@@ -181,7 +181,7 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])
     assert arrays["now.nll"].shape == (len(WATCHED),)
     assert r"Tiny \<text\>" in page_words(app)
-    assert header["static"]["words"]["ngram"] == "6-gram"
+    assert header["fixed"]["words"]["ngram"] == "6-gram"
 
 
 @pytest.mark.parametrize(
@@ -223,11 +223,11 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
 
     first = answer(None)
     assert [f["key"] for f in first["frames"]] == ["now"]
-    ask = {"client": "c", "run": "one", "static": first["digest"], "held": [0, 1]}
+    ask = {"client": "c", "run": "one", "digest": first["digest"], "held": [0, 1]}
     second = answer(ask)
     assert [f["step"] for f in second["frames"]] == [30, 3, 10, 30]
-    assert "static" not in second
-    assert "static" in answer({**ask, "static": "old"})
+    assert "fixed" not in second
+    assert "fixed" in answer({**ask, "digest": "old"})
     for odd in ({"run": "one", "held": "x"}, {"run": "one", "held": [[1]]}, {"run": "another"}, {}):
         assert answer(odd)["frames"]
 
