@@ -35,6 +35,9 @@ ROOM_BELOW, ROOM_ABOVE = 0.62, 1.35
 that passes the n-gram, and for the name above the highest line.
 """
 
+HIGHEST_PERPLEXITY = 1e30
+"""Perplexities that a diverging run leaves the chart by; the browser's float32 holds them."""
+
 COLUMNS = {
     "train": ("characters", "train"),
     "validation": ("validation_at", "validation"),
@@ -137,7 +140,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
     rates = _column(progress, "learning_rate")
     return Curves(
         characters=read,
-        train=_column(progress, "train_perplexity"),
+        train=np.minimum(_column(progress, "train_perplexity"), HIGHEST_PERPLEXITY),
         gradient=_column(progress, "gradient_norm"),
         rate=rates,
         validation_at=validation_at,

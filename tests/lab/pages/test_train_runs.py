@@ -6,16 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import rnnviz
 from rnnviz.errors import DivergedError, TrainingError
+from rnnviz.figures import live
+from rnnviz.figures.themes import COLOUR_LEVELS
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import run_view, selected_run
 from rnnviz.lab.run import event_log, replay, runs
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.lab.run.snapshots import opened, pack, to_bytes, unpack
+from rnnviz.lab.run.snapshots import Snapshot, opened, pack, to_bytes, unpack
 from rnnviz.networks import checkpoint
 from tests.support.apptest import (
     Open,
@@ -113,6 +116,17 @@ def test_a_run_that_diverged_says_how_and_is_not_resumed(
     app = open_app("train", run="one")
     assert line in component_data(app)[0]["progressLine"]
     assert not {"train-resume", "train-stop"} & {button.key for button in app.button}
+
+
+def test_states_that_overflowed_are_drawn_as_the_largest() -> None:
+    hidden = np.array([[[0.5, np.inf]], [[np.nan, 2.0]]], np.float32)
+    log_probs = np.array([[-0.7, -0.7], [-0.1, -2.3], [np.nan, np.nan]], np.float32)
+    nll = np.array([0.7, np.nan], np.float32)
+    frames = run_view.SnapshotFrames(np.array([[0, 1]]), live.scale("hidden", "relu"))
+    frames.add("now", Snapshot("aa", hidden, None, log_probs, nll, 7, 70, ("<unk>", "a")))
+    levels = frames.arrays["now.states"]
+    assert levels[0, 0, 1] == levels[1, 0, 0] == COLOUR_LEVELS - 1 > levels[1, 0, 1]
+    assert frames.arrays["now.chances"][2].tolist() == [0.0, 0.0]
 
 
 def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,8 @@ def test_a_run_that_diverged_ends_with_its_last_steps_on_an_axis_of_their_size()
     assert run.norm.tolist()[:-1] == [0.1, 1e4, 1e6, 1e8, 1e10]
     assert math.isnan(run.norm[-1])
     assert run.total == 600, "the axis ends with the run"
+    huge = training.curves([START, progress(1, 3e260)])
+    assert np.isfinite(huge.train.astype(np.float32)).all(), "a browser draws it"
     assert np.isnan(run.clipped).all()
     figure = training.details(run)
     assert figure["layout"]["yaxis"]["range"] == [-2, 10]

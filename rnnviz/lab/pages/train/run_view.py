@@ -341,10 +341,12 @@ class SnapshotFrames:
             # A probability of 0 has the log -inf, and 0 * -inf is NaN: the bound makes it 0.
             entropy = -np.sum(np.exp(log_probs) * np.maximum(log_probs, -1e4), axis=1)
         states = np.take_along_axis(snapshot.hidden, self.shown_units[np.newaxis], 2)
+        high = self._scale.high
         columns = {
-            "states": self._scale.levels(states),
+            # Where a diverged run's numbers overflowed, the sum of two infinities is none.
+            "states": self._scale.levels(np.nan_to_num(states, nan=high, posinf=high)),
             "next": self._numbers(symbols[i] for i in likely.ravel()).reshape(likely.shape),
-            "chances": np.exp(np.take_along_axis(log_probs, likely, 1)).astype("<f4"),
+            "chances": np.nan_to_num(np.exp(np.take_along_axis(log_probs, likely, 1))).astype("<f4"),
             "actual": self._numbers(symbols[i] for i in actual),
             "chance": np.exp(log_probs[np.arange(len(actual)), actual]).astype("<f4"),
             "nll": snapshot.nll.astype("<f4"),
