@@ -79,6 +79,7 @@ function damage(bytes, encoding) {
       failing = middle;
     }
   }
+  while (strictly(bytes.subarray(0, sound), encoding) === null) sound--; // to the first byte of that character
   return sound;
 }
 

@@ -130,7 +130,7 @@ export class TextPage {
     this.showAlert("");
     this.showSource(source);
     const network = await this.load();
-    put(find(this.root, "p.tp-about"), phrase("text.about", { model: network.title }));
+    put(find(this.root, "h1.tp-about"), phrase("text.about", { model: network.title }));
     const reading = await this.read(run, network, source.text);
     if (run !== this.run || !reading) return;
     this.readings = [reading];
@@ -352,15 +352,16 @@ export class TextPage {
 
   /** @param {unknown} error @param {string} [name] of the file */
   fail(error, name = this.source?.name ?? "") {
-    const { root, phrase } = this;
+    const { root, phrase, numbers } = this;
     find(root, "div.tp-under-way").hidden = true;
     find(root, "section.tp-answer").hidden = find(root, "details.tp-most").hidden = true;
     if (this.view) this.view.root.hidden = true;
     const message = error instanceof Error ? error.message : String(error);
-    this.showAlert(
-      error instanceof FileError
-        ? phrase(error.reason, { name, file: name, ...error.values })
-        : phrase("text.failed", { name, error: message }),
-    );
+    if (!(error instanceof FileError)) return this.showAlert(phrase("text.failed", { name, error: message }));
+    const written = Object.entries(error.values).map(([key, value]) => [
+      key,
+      typeof value === "number" ? numbers.whole(value) : value,
+    ]);
+    this.showAlert(phrase(error.reason, { name, file: name, ...Object.fromEntries(written) }));
   }
 }
