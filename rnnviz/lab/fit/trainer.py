@@ -256,14 +256,14 @@ class Trainer:
             if self.done or self.stopping:
                 return
             n = self._paced_step()
-            if self.device.type == "cpu":
-                self.check()
             # In place: a tensor that outlives its step keeps the allocator from reusing the memory around it
             # (gigabytes, over an epoch).
             self.report_sums.loss += self.loss * n
             self.report_sums.characters += n
             if on_step is not None:
                 on_step(self)
+            if self.device.type == "cpu":
+                self.check()
             self._count_time()
 
     def _paced_step(self) -> int:
@@ -302,18 +302,13 @@ class Trainer:
             raise self._diverged()
 
     def _diverged(self) -> DivergedError:
-        numbers = {"step": self.step_index, "learning_rate": self.config.learning_rate}
-        if self.config.clip is None:
-            return DivergedError(
-                "the loss is no longer a number at step {step:,}: the run diverged. Lower "
-                "learning_rate (now {learning_rate:g}), or clip gradients (clip is None)",
-                **numbers,
-            )
+        clip = self.config.clip
         return DivergedError(
             "the loss is no longer a number at step {step:,}: the run diverged. Lower "
-            "learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
-            **numbers,
-            clip=self.config.clip,
+            "learning_rate (now {learning_rate:g}) or clip (now {clip})",
+            step=self.step_index,
+            learning_rate=self.config.learning_rate,
+            clip="none" if clip is None else f"{clip:g}",
         )
 
     def _report(self, prompt: str, sample_length: int) -> StepReport | None:
