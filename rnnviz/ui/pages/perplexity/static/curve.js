@@ -54,8 +54,8 @@ export class Curve {
       this.lines.push({ rolling: arrays[`curveRolling${n}`], running: arrays[`curveRunning${n}`] });
   }
 
-  /** Draw the curve. @param {number} window characters of the rolling mean */
-  draw(window) {
+  /** Draw the curve. @param {number} window characters of the rolling mean @param {string} theme its name */
+  draw(window, theme) {
     const { length, numbers, lines, position } = this;
     const width = this.plot.clientWidth;
     if (!position.length || !numbers) return;
@@ -101,7 +101,7 @@ export class Curve {
       );
     }
     this.plot.replaceChildren(svg);
-    this.root.dataset.drawn = "";
+    this.root.dataset.drawn = theme;
     this.markSight(...this.sight);
   }
 

@@ -320,7 +320,7 @@ export class View extends BaseView {
 
   draw() {
     this.width = this.root.clientWidth;
-    if (this.width) this.curve.draw(this.fixed.window); // else in a closed tab or section; the observer draws once it opens
+    if (this.width) this.curve.draw(this.fixed.window, this.theme.name); // else in a closed tab or section; the observer draws once it opens
   }
 }
 
