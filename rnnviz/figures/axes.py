@@ -131,7 +131,7 @@ def axis_number(value: float) -> str:
 
 
 def legend(theme: Theme, **settings: Any) -> Figure:
-    """The lines' names: inside the frame, top right, unless `more` changes it."""
+    """The lines' names: inside the frame, top right, unless `settings` change it."""
     return {
         "x": 1,
         "y": 1,

@@ -36,13 +36,13 @@ def seriate(activations: npt.NDArray[np.floating[Any]]) -> Integers:
     Atkins, Boman & Hendrickson 1998, "A spectral algorithm for seriation").
     """
     values = _centred(activations)
-    length = np.linalg.norm(values, axis=0)
-    moving = np.flatnonzero(length > 1e-9)
-    still = np.flatnonzero(length <= 1e-9)
+    norms = np.linalg.norm(values, axis=0)
+    moving = np.flatnonzero(norms > 1e-9)
+    still = np.flatnonzero(norms <= 1e-9)
     if len(moving) < 3:
         return np.arange(activations.shape[1], dtype=np.int64)
-    unit = values[:, moving] / length[moving]
-    similarity = np.clip((1 + unit.T @ unit) / 2, 0, 1) ** 2  # squared: near neighbours weigh more
+    normed = values[:, moving] / norms[moving]
+    similarity = np.clip((1 + normed.T @ normed) / 2, 0, 1) ** 2  # squared: near neighbours weigh more
     degree = similarity.sum(axis=1)
     # The symmetric normalised Laplacian, so that units with many neighbours don't attract all others.
     scale = 1 / np.sqrt(degree)
@@ -75,9 +75,9 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
     means = (sums[window:] - sums[:-window]) / window  # (T - window + 1, H)
     if not len(means):
         return np.arange(min(count, H), dtype=np.int64)
-    share = means.var(axis=0) / np.maximum(values.var(axis=0), 1e-9)
-    chosen = _pivots((means - means.mean(axis=0)) * share, min(count, H))
-    return chosen[np.argsort(-share[chosen], kind="stable")]
+    slowness = means.var(axis=0) / np.maximum(values.var(axis=0), 1e-9)
+    chosen = _pivots((means - means.mean(axis=0)) * slowness, min(count, H))
+    return chosen[np.argsort(-slowness[chosen], kind="stable")]
 
 
 def _pivots(columns: Doubles, count: int) -> Integers:
@@ -87,10 +87,10 @@ def _pivots(columns: Doubles, count: int) -> Integers:
     """
     rest, chosen = columns.copy(), np.zeros(count, np.int64)
     for n in range(count):
-        length = np.linalg.norm(rest, axis=0)
-        length[chosen[:n]] = -1
-        chosen[n] = pivot = int(np.argmax(length))
-        along = rest[:, pivot] / max(length[pivot], 1e-300)
+        norms = np.linalg.norm(rest, axis=0)
+        norms[chosen[:n]] = -1
+        chosen[n] = pivot = int(np.argmax(norms))
+        along = rest[:, pivot] / max(norms[pivot], 1e-300)
         rest -= np.outer(along, along @ rest)
     return chosen
 
@@ -140,8 +140,8 @@ def scale(quantity: str, span: str = "tanh") -> ColourScale:
 
 def trace_scale(trace: Trace) -> ColourScale:
     """The colour scale of a trace's H, in its last layer."""
-    read = trace.weights
-    return scale("hidden", read.layers[-1].activation if read.cell in KINDS else "tanh")
+    weights = trace.weights
+    return scale("hidden", weights.layers[-1].activation if weights.cell in KINDS else "tanh")
 
 
 def heat_map_values(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:

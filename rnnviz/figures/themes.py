@@ -1,13 +1,15 @@
 """Every colour of every picture, light and dark, and the scales that map values to colours.
 
-Four fixed scales, which never move while someone types:
+Fixed scales, which never move while someone types:
 
     diverging   tanh states in [-1, 1], LSTM cells in [-3, 3]; the page's background at 0, blue below, orange
                 above: distinct with any kind of colour blindness
-    sequential  gates in [0, 1]; the background at 0
+    sequential  gates in [0, 1], ReLU states in [0, 4]; the background at 0
     surprisal   a character's cost, in bits; transparent at 0, behind text that stays readable
     reason      the bits that a character costs more without an earlier one; green where more, grey where
                 less, behind text too: no hue of another scale
+    bands       ranks, a colour each: BANDS
+    versus      bits between two models, in [-6, 6]
 
 A filled area, and the end of each scale, has 3:1 against the background, which a projector still shows.
 Text on it has 4.5:1.

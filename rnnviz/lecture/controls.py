@@ -30,6 +30,7 @@ class Control:
     resets     names of other controls that a change resets
     widget     the page's widget: its kind, its label (translated when shown) and further settings; {} where a
                click, a drag or an edit in the picture sets the value
+    next       the value that a button sets, and a playing slider next, from the present one
     """
 
     valid: Valid
@@ -37,6 +38,7 @@ class Control:
     in_address: bool = True
     resets: Sequence[str] = ()
     widget: Mapping[str, Any] = field(default_factory=dict)
+    next: Callable[[Any], Any] | None = None
 
     def resolve(self, value: Any) -> Any:
         """The value that a scene uses: `value`, or the default for None."""
@@ -47,6 +49,10 @@ class Control:
     def widget_at(self, value: Any) -> dict[str, Any]:
         """The widget at a value, in the session's language."""
         widget = dict(self.widget)
+        if self.next:
+            widget["next"] = self.next(value)
+        if "off" in widget and value:
+            widget["label"] = widget["off"]
         for name in {"label", "off", "play", "stop"} & widget.keys():
             widget[name] = _(widget[name]) if widget[name] else ""
         if "options" in widget:
@@ -155,7 +161,15 @@ def slider(
     widget = {"kind": "slider", "range": [low, high, step], "label": label, **settings}
     if play:
         widget |= {"play": play, "stop": N_("Stop")}
-    return Control(whole(int(low), int(high)) if counts else number(low, high), value, widget=widget)
+    valid = whole(int(low), int(high)) if counts else number(low, high)
+    return Control(valid, value, widget=widget, next=partial(_played, low, high, step) if play else None)
+
+
+def _played(low: float, high: float, step: float, value: float) -> float:
+    """A playing slider's value after `value`, in steps that grow with it; after the end the beginning."""
+    if value >= high:
+        return low
+    return min(high, value + max(step, math.floor(0.08 * value / step + 0.5) * step))
 
 
 def choice(
@@ -182,10 +196,13 @@ def line_of_text(limit: int, value: Any, label: str, least: int = 1, resets: Seq
 
 def again(value: int, label: str, resets: Sequence[str] = ()) -> Control:
     """A seed, and a button that draws another."""
-    # The browser computes the next seed (`nextSeed` in board.js) by a rule that stays in 0 … 996.
-    return Control(whole(0, 999), value, resets=resets, widget={"kind": "again", "label": label})
+    # The same seeds at every showing of the lecture. As 7 is a primitive root of the prime 997, a class sees
+    # 996 before one returns. (498 alone would stay as it is; no step begins with it.)
+    widget = {"kind": "button", "label": label}
+    return Control(whole(0, 999), value, resets=resets, widget=widget, next=lambda seed: (7 * seed + 3) % 997)
 
 
 def toggle(label: str, off: str) -> Control:
-    """0 at first, 1 after a click; `off`: the button's words while the value is 1."""
-    return Control(whole(0, 1), 0, widget={"kind": "toggle", "label": label, "off": off})
+    """0 at first, 1 after a click; `off`: the button's words while the value is 1, "" for no button."""
+    widget = {"kind": "button", "label": label, "off": off}
+    return Control(whole(0, 1), 0, widget=widget, next=lambda value: 1 - value)

@@ -411,7 +411,7 @@ class TrainConfig:
                 ),
                 OPTIMISATION,
                 2,
-                numbers=(1e-5, 1.0),
+                numbers=(1e-5, 100.0),
                 step=0.001,
                 digits=5,
             ),

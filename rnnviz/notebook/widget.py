@@ -63,7 +63,7 @@ class Live(anywidget.AnyWidget):
         self._offer, self._text = 1, ""
         data, digest = fixed_part(cast(Any, model), ngram, temperature)
         data["words"] |= _WORDS
-        self._static = data, f"{digest}-notebook"
+        self._fixed = data, f"{digest}-notebook"
         self.text = opening_text(model) if text is None else text
         self.on_msg(self._on_message)
 
@@ -102,7 +102,7 @@ class Live(anywidget.AnyWidget):
 
     def _answer(self, ask: LiveAsk) -> None:
         session = self._sessions.pop(ask.client, None) or LiveSession(
-            cast(Any, self.model), self._ngram, temperature=self._temperature, static=self._static
+            cast(Any, self.model), self._ngram, temperature=self._temperature, fixed=self._fixed
         )
         self._sessions[ask.client] = session
         while len(self._sessions) > MAX_SESSIONS:

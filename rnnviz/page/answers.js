@@ -97,16 +97,16 @@ export class Answers {
       order,
       unit,
       numbers,
-      foreign: foreign(fixed.usual, length, ids.filter((id) => id === 0).length, numbers.bits),
+      foreign: foreignReason(fixed.heldOutBits, length, ids.filter((id) => id === 0).length, numbers.bits),
       digest: model.digest,
-      ...(ask.static !== model.digest && { static: { ...fixed, reach: this.reach } }),
+      ...(ask.digest !== model.digest && { fixed: { ...fixed, reach: this.reach } }),
       ...(ask.fresh && { text, opening: model.opening, offer: 1, ...ask.extra }),
     };
     if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
       header.step = { at: ask.pin, ...this.step(ask.pin, layer, unit) };
     if (why !== null && reading.left) {
-      header.why = why;
-      arrays.why = reading.left.bits;
+      header.occlusionAt = why;
+      arrays.occlusion = reading.left.bits;
     }
     if (ask.write) {
       const maxChars = ask.write === 1 ? CONTINUATION_CHARS : BRANCH_CHARS;
@@ -163,7 +163,7 @@ export class Answers {
     // A window of n characters has n + 1 predictions; the view holds the one after its last held character too.
     const places = range(start, low).concat(range(low === high ? low : high + 1, stop + 1));
     const states = pieces.map(([from, to]) => reading.plane(quantity, layer, from, to));
-    const listed = places.map((t) => largest(reading.logs(t), Math.min(model.fixed.listed, network.V)));
+    const listed = places.map((t) => largest(reading.logs(t), Math.min(model.fixed.listedNext, network.V)));
     /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
     const arrays = {
       ids: Uint32Array.from(this.lastIds.slice(viewRows.textRows)),
@@ -174,7 +174,7 @@ export class Answers {
       entropy: Float32Array.from(places, (t) => reading.entropy[t]),
     };
     if (this.counts) arrays.ngram = this.counted.slice(viewRows.textRows);
-    if (order !== "index") arrays.rows = model.rows[[order, layer, quantity].join()];
+    if (order !== "index") arrays.unitOfRow = model.rows[[order, layer, quantity].join()];
     if (unit !== null) arrays.unit = this.column(quantity, layer, unit, viewRows.unitRows, length);
     const reshaped = this.reshaped(start, stop, shape, unchanged);
     if (reshaped) arrays.reshaped = reshaped;
@@ -235,7 +235,12 @@ export class Answers {
     rows.length = Math.min(rows.length, unchanged); // the row at `unchanged` has the probability of another actual symbol
     const { reading, network, model } = this;
     const rest = range(start, stop + 1).map((t) => {
-      rows[t] ??= shapedRow(reading.logs(t), Math.min(model.fixed.listed, network.V), shape, reading.ids[t]);
+      rows[t] ??= shapedRow(
+        reading.logs(t),
+        Math.min(model.fixed.listedNext, network.V),
+        shape,
+        reading.ids[t],
+      );
       return rows[t];
     });
     return Float32Array.from(rest.flat());
@@ -295,14 +300,14 @@ function shapedRow(logs, k, shape, actual) {
 }
 
 /**
- * The reason why a text is foreign to the model, or "", as `why` in networks/contamination.py.
- * @param {number | null} usual the model's usual bits per character
+ * The reason why a text is foreign to the model, or "", as `foreign_reason` in networks/contamination.py.
+ * @param {number | null} heldOutBits bits per character of the model's held-out text
  * @param {number} characters @param {number} unknown @param {number | null} bits
  * @returns {"" | "unknown" | "surprise"}
  */
-function foreign(usual, characters, unknown, bits) {
+function foreignReason(heldOutBits, characters, unknown, bits) {
   if (characters < 10) return "";
   if (unknown > 0.1 * characters) return "unknown";
-  if (bits === null || usual === null) return "";
-  return bits - usual > Math.max(2, usual / 2) + 40 / characters ? "surprise" : "";
+  if (bits === null || heldOutBits === null) return "";
+  return bits - heldOutBits > Math.max(2, heldOutBits / 2) + 40 / characters ? "surprise" : "";
 }

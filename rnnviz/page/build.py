@@ -80,9 +80,17 @@ _PAGE = """<!doctype html>
 </head>
 <body data-failed="{failed}">
 <noscript>{noscript}</noscript>
-<header></header>
-<progress hidden aria-label="{reading}"></progress>
-<main><p>{wait}</p></main>
+<header class="choices" hidden>
+<b>rnnviz</b>
+<select class="networks"></select>
+<p class="note"></p>
+<a class="documentation" hidden></a>
+<button type="button" class="language"></button>
+<input type="file" class="file" accept=".safetensors" hidden>
+<p class="alert" role="alert" hidden></p>
+</header>
+<progress class="reading" hidden aria-label="{reading}"></progress>
+<main class="view"><p>{wait}</p></main>
 {blocks}
 </body>
 </html>
@@ -112,17 +120,17 @@ def check_network(info: checkpoint.ModelInfo) -> NumpyModel:
 
 
 def network_header(
-    model: NumpyModel, ngram_model: NgramModel | None, listed: Sequence[checkpoint.ModelInfo] = ()
+    model: NumpyModel, ngram_model: NgramModel | None, choosable_models: Sequence[checkpoint.ModelInfo] = ()
 ) -> dict[str, Any]:
     """A network's part of the page besides arrays, in the session's language (PageModel in types.d.ts).
 
-    ngram_model  the n-gram model beside it, if its tables fit: see `table_arrays`
-    listed       the networks of the page
+    ngram_model       the n-gram model beside it, if its tables fit: see `table_arrays`
+    choosable_models  the networks of the page
     """
-    fixed, digest = fixed_part(model, ngram_model, START_TEMPERATURE, listed)
-    fixed["advises"] = False  # no server searches for a network that reads a text better
+    fixed, digest = fixed_part(model, ngram_model, START_TEMPERATURE, choosable_models)
+    fixed["suggests"] = False  # no server searches for a network that reads a text better
     fixed["words"] |= page_words()
-    fixed["notes"] = {info.path.stem: shown_units.followed_targets(info.card) for info in listed}
+    fixed["notes"] = {info.path.stem: shown_units.followed_targets(info.card) for info in choosable_models}
     del fixed["themes"]  # the colours are the script's, the same for all networks
     return {
         "fixed": fixed,
@@ -199,7 +207,7 @@ def order_arrays(model: NumpyModel) -> Arrays:
 def opening_answer(model: NumpyModel, ngram_model: NgramModel | None, header: Mapping[str, Any]) -> bytes:
     """The first answer: the heat map's first rows alone. The engine's first answer has all others."""
     session = LiveSession(
-        model, ngram_model, temperature=START_TEMPERATURE, static=(header["fixed"], header["digest"])
+        model, ngram_model, temperature=START_TEMPERATURE, fixed=(header["fixed"], header["digest"])
     )
     first = LiveAsk(**first_heat_map(shown_units.named_units(model)))
     text = header["opening"]
@@ -207,10 +215,10 @@ def opening_answer(model: NumpyModel, ngram_model: NgramModel | None, header: Ma
     answer, arrays = unpack(session.answer(ask, text=text, offer=1, opening=text))
     # A reader sees the named and the steadiest units. What is the same in all others packs into nothing: so
     # the answer of 384 units takes some 5 kB, and the page opens before the network has come.
-    hidden = arrays["rows"][header["fixed"]["few"] + len(header["fixed"]["named"]) :]
+    hidden = arrays["unitOfRow"][header["fixed"]["steadyUnits"] + len(header["fixed"]["named"]) :]
     states = arrays["states"].copy()
     states[:, hidden] = states.dtype.type(0)
-    for sides in answer["static"]["reach"].values():
+    for sides in answer["fixed"]["reach"].values():
         for layers in sides:
             for layer, reach in enumerate(layers):
                 visible = set(range(len(reach))) - set(hidden.tolist()) if layer == answer["layer"] else set()

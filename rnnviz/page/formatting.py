@@ -158,9 +158,9 @@ def title(info: checkpoint.ModelInfo) -> str:
     return _("{text}, {kind}").format(text=_(TEXTS[text]), kind=kind)
 
 
-def titles(listed: Iterable[checkpoint.ModelInfo]) -> dict[str, str]:
+def titles(models: Iterable[checkpoint.ModelInfo]) -> dict[str, str]:
     """The titles of models, by the names that addresses and commands use."""
-    return {info.path.stem: title(info) for info in listed}
+    return {info.path.stem: title(info) for info in models}
 
 
 def quantity_names() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The live view's unchanging data: words, examples, colours, symbols, axes. Its browser modules hold no words
+"""The live view's fixed data: words, examples, colours, symbols, axes. Its browser modules hold no words
 and fill in the braces. Like live_session.py, this module imports no Streamlit, because a notebook shows the
 same view.
 """
@@ -66,31 +66,31 @@ def fixed_part(
     model: Network,
     ngram_model: NgramModel | None,
     temperature: float,
-    listed: Sequence[ModelInfo] = (),
+    choosable_models: Sequence[ModelInfo] = (),
     memoryless: NumpyModel | None = None,
 ) -> tuple[dict[str, Any], str]:
-    """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
+    """The fixed part of the answers, in the session's language (see types.d.ts), and its digest.
 
-    ngram_model    the n-gram model to compare with, or None
-    temperature  the sampling temperature to begin with
-    listed       the models that can be chosen
-    memoryless   the MLP that can be shown beside this model, or None
+    ngram_model       the n-gram model to compare with, or None
+    temperature       the sampling temperature to begin with
+    choosable_models  the models that can be chosen
+    memoryless        the MLP that can be shown beside this model, or None
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
     fixed = {
         "words": live_words(),
-        "examples": examples_for(model.card, model.name, listed),
+        "examples": examples_for(model.card, model.name, choosable_models),
         "language": language(),
         "model": model.name,
-        "titles": titles(listed),
-        "usual": contamination.held_out_bits(model.card),
-        "advises": bool(listed),
+        "titles": titles(choosable_models),
+        "heldOutBits": contamination.held_out_bits(model.card),
+        "suggests": bool(choosable_models),
         "cell": config.cell,
         "layers": config.layers,
         "units": config.hidden_size,
-        "few": min(STEADY_UNITS, config.hidden_size),
-        "listed": live.LISTED_NEXT,
+        "steadyUnits": min(STEADY_UNITS, config.hidden_size),
+        "listedNext": live.LISTED_NEXT,
         "numbers": number_places(),
         "quantities": quantities,
         "named": [captioned_unit(named_unit, model) for named_unit in named_units],
@@ -175,7 +175,9 @@ def examples() -> list[Example]:
     ]
 
 
-def examples_for(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]) -> list[dict[str, Any]]:
+def examples_for(
+    card: Mapping[str, Any], name: str, choosable_models: Sequence[ModelInfo]
+) -> list[dict[str, Any]]:
     """The examples as JSON for the view of the model `name`, whose card is `card`.
 
     model   the model to choose, if this one doesn't read the example's language; else None
@@ -183,7 +185,7 @@ def examples_for(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]
     """
     rows = []
     for example in examples():
-        able = [info.path.stem for info in listed if info.card.get("language") == example.language]
+        able = [info.path.stem for info in choosable_models if info.card.get("language") == example.language]
         # The reader's network may not know the example's script: the view then offers one that does.
         better = None
         if card.get("language") != example.language and able:
@@ -299,13 +301,13 @@ def live_words() -> dict[str, str]:
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
-        "next.came": _("came"),
+        "next.actual": _("came"),
         "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
         "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),
         "said.wrote": _("wrote {c}"),
         "readout.at": _("character {n}"),
-        "readout.came": _("{c}: surprisal {bits} bits"),
+        "readout.actual": _("{c}: surprisal {bits} bits"),
         "readout.unit": _("unit {n}: {v}"),
         "readout.without": _("without {c}, {of} costs {bits} bits more"),
         "readout.pinned": _("Escape unpins"),

@@ -131,7 +131,7 @@ def content(
         ]
     )
     if selection.order != "index":
-        arrays["rows"] = unit_order(read.model, selection)
+        arrays["unitOfRow"] = unit_order(read.model, selection)
     # Predictions after start .. stop characters. The browser also holds the one after column high − 1.
     sent = slice(0, None)
     if browser_rows.low < browser_rows.high:
@@ -145,7 +145,7 @@ def content(
     if predictions.settings != PLAIN:
         arrays["reshaped"] = predictions.reshaped(read, start, stop)
     if read.memoryless is not None:
-        arrays["beside"] = predictions.memoryless(read, start, stop)
+        arrays["memorylessNext"] = predictions.memoryless(read, start, stop)
     return arrays
 
 

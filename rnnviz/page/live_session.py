@@ -52,12 +52,12 @@ class LiveAsk:
     pin             the character at which the answer describes that unit's step
     why             add the worth of each character before `pin` to its prediction: see `occlusion_bits`
     base            the revision of the answer that the browser holds, 0 for none
-    static          the digest of the unchanging part that the browser holds
+    digest          the digest of the fixed part that the browser holds
     write, at       how many continuations to write, of the first `at` characters
     temperature, top_k, top_p  reshape predictions and the draw of continuations
     fresh           the browser holds nothing, not even the text
     model           another model to read the text; "": the chosen one
-    glance          search a model that reads the text better
+    suggest         search a model that reads the text better
     memoryless      add the predictions of the network without memory
     """
 
@@ -73,7 +73,7 @@ class LiveAsk:
     pin: int | None = None
     why: bool = False
     base: int = 0
-    static: str = ""
+    digest: str = ""
     write: int = 0
     at: int = 0
     temperature: float | None = None
@@ -81,7 +81,7 @@ class LiveAsk:
     top_p: float | None = None
     fresh: bool = False
     model: str = ""
-    glance: bool = False
+    suggest: bool = False
     memoryless: bool = False
 
     @classmethod
@@ -94,13 +94,13 @@ class LiveAsk:
 
     @cached_property  # a key needs it twice, and `replace` checks all fields
     def view_choices(self) -> LiveAsk:
-        """The ask without the text, the window and the numbering: two equal ones show the same of a text."""
-        return replace(self, text="", start=None, client="", seq=0, base=0, static="", at=0)
+        """The ask without text, the window's start and the numbering: equal ones show the same of a text."""
+        return replace(self, text="", start=None, client="", seq=0, base=0, digest="", at=0)
 
     @property
     def needs_page(self) -> bool:
         """Whether only a run of the page can answer: it chooses models, and holds the whole text."""
-        return self.fresh or bool(self.model) or self.glance
+        return self.fresh or bool(self.model) or self.suggest
 
     def window(self, length: int) -> tuple[int, int]:
         """Start and stop of the window in a text of `length` characters."""
@@ -123,7 +123,7 @@ _VALID_FIELDS: Mapping[str, payload.Accepts] = {
     "pin": payload.whole(),
     "why": payload.true,
     "base": payload.whole(),
-    "static": payload.text(64),
+    "digest": payload.text(64),
     "write": payload.whole(0, MAX_CONTINUATIONS),
     "at": payload.whole(),
     "temperature": payload.number(0, 10),
@@ -131,7 +131,7 @@ _VALID_FIELDS: Mapping[str, payload.Accepts] = {
     "top_p": payload.number(1e-6, 1),
     "fresh": payload.true,
     "model": payload.text(200),
-    "glance": payload.true,
+    "suggest": payload.true,
     "memoryless": payload.true,
 }
 
@@ -139,10 +139,10 @@ _VALID_FIELDS: Mapping[str, payload.Accepts] = {
 class LiveSession:
     """One reader's text, read by one model, and a record of what the browser holds.
 
-    ngram_model    the n-gram model whose surprisal is shown beside, or None
+    ngram_model  the n-gram model whose surprisal is shown beside, or None
     memoryless   a network of the same vocabulary that can be shown beside, or None
     temperature  used unless an ask has one
-    static       the unchanging part of the answers and its digest, see `initial_data.fixed_part`; left out if
+    fixed        the fixed part of the answers and its digest, see `initial_data.fixed_part`; left out if
                  the browser holds this digest. It may be replaced, as when the reader changes the language.
     """
 
@@ -153,10 +153,10 @@ class LiveSession:
         memoryless: NumpyModel | None = None,
         *,
         temperature: float = 1.0,
-        static: tuple[Mapping[str, Any], str] = ({}, ""),
+        fixed: tuple[Mapping[str, Any], str] = ({}, ""),
     ) -> None:
         self.model, self.ngram_model, self.memoryless = model, ngram_model, memoryless
-        self.temperature, self.static = temperature, static
+        self.temperature, self.fixed = temperature, fixed
         self.text = ""
         self._reader = TextReader(model, ngram_model, memoryless)
         self._predictions = WindowPredictions()
@@ -204,7 +204,7 @@ class LiveSession:
         rows = find_browser_rows(browser_selection, selection, read.unchanged)
         arrays = content(read, selection, rows, self._predictions)
         numbers = number_values(read.trace)
-        static, digest = self.static
+        fixed, digest = self.fixed
         header = {
             "client": ask.client,
             "seq": ask.seq,
@@ -224,16 +224,19 @@ class LiveSession:
             "digest": digest,
             **extra,
         }
-        # The reach of units is found by reading a text, so not before a browser needs the unchanging part.
-        if ask.static != digest:
+        # The reach of units is found by reading a text, so not before a browser needs the fixed part.
+        if ask.digest != digest:
             reach = {name: values.tolist() for name, values in shown_units.unit_reach(self.model).items()}
-            header["static"] = {**static, "reach": reach}
+            header["fixed"] = {**fixed, "reach": reach}
         if ask.pin is not None and ask.pin < selection.length:
             if selection.unit is not None:
                 step = unit_step(read.trace, ask.pin, selection.layer, selection.unit)
                 header["step"] = {"at": ask.pin, **step}
             if ask.why:
-                header["why"], arrays["why"] = ask.pin, self._cached_occlusion(read.trace, ask.pin)
+                header["occlusionAt"], arrays["occlusion"] = (
+                    ask.pin,
+                    self._cached_occlusion(read.trace, ask.pin),
+                )
         if ask.write:
             header["continuations"] = self._continuations(read.trace, ask, settings)
         return pack(header, arrays)

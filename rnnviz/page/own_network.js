@@ -35,7 +35,7 @@ export function describe(name, { config, symbols, normaliser, card }, tensors, o
   reading.read(
     write(start, 0, REFERENCE_CHARS, { temperature: 0.8, top_k: null, top_p: null }, uniform(SEED)),
   );
-  const { few } = other.fixed;
+  const { steadyUnits: few } = other.fixed;
   /** @type {Arrays} */
   const arrays = {};
   const sides = /** @type {Record<string, Float32Array>} */ ({});
@@ -66,12 +66,12 @@ export function describe(name, { config, symbols, normaliser, card }, tensors, o
   const fixed = {
     ...other.fixed,
     model: name,
-    usual: typeof perplexity === "number" && perplexity >= 1 ? Math.log2(perplexity) : null,
+    heldOutBits: typeof perplexity === "number" && perplexity >= 1 ? Math.log2(perplexity) : null,
     examples: other.fixed.examples.map((example) => ({ ...example, notice: "" })),
     cell,
     layers,
     units: H,
-    few: Math.min(few, H),
+    steadyUnits: Math.min(few, H),
     quantities,
     named: [],
     unnamed: other.fixed.words["file.unnamed"],

@@ -8,7 +8,7 @@
 // of the reader's is one more network.
 
 import { address } from "../ui/browser/static/address.js";
-import { button, make, options, put, still } from "../ui/browser/static/dom.js";
+import { find, options, put, still } from "../ui/browser/static/dom.js";
 import { makePhrase } from "../ui/browser/static/messages.js";
 import { unpack } from "../ui/browser/static/payload.js";
 import { again, mount } from "../ui/pages/explore/static/embedded.js";
@@ -65,33 +65,22 @@ class Page {
   constructor(index, look) {
     this.index = index;
     this.look = look;
-    const [main, bar, head] = ["main", "progress", "header"].map((tag) => document.querySelector(tag));
-    this.bar = /** @type {HTMLProgressElement} */ (bar);
-    this.select = make("select", "networks");
+    this.bar = find(document, "progress.reading");
+    this.select = find(document, "select.networks");
     this.select.onchange = () =>
       this.select.value === OWN ? this.file.click() : this.choose(this.select.value);
-    this.file = make("input", "file");
-    Object.assign(this.file, { type: "file", accept: ".safetensors", hidden: true });
+    this.file = find(document, "input.file");
     this.file.onchange = () => this.take(this.file.files?.[0]);
-    this.note = make("p", "note");
-    this.turn = button("", () => this.choose(this.name, OTHER_LANGUAGE[this.language]), "language");
-    this.link = make("a");
+    this.note = find(document, "p.note");
+    this.turn = find(document, "button.language");
+    this.turn.onclick = () => this.choose(this.name, OTHER_LANGUAGE[this.language]);
+    this.link = find(document, "a.documentation");
     this.link.href = index.documentation ?? "";
     this.link.hidden = !index.documentation;
-    this.alert = make("p", "alert");
-    this.alert.setAttribute("role", "alert");
-    this.alert.hidden = true;
-    head?.append(
-      make("b", "", "rnnviz"),
-      this.select,
-      this.note,
-      this.link,
-      this.turn,
-      this.file,
-      this.alert,
-    );
-    main?.replaceChildren();
-    const host = /** @type {HTMLElement} */ (main);
+    this.alert = find(document, "p.alert");
+    find(document, "header.choices").hidden = false;
+    const host = find(document, "main.view");
+    host.replaceChildren();
     this.view = mount(host, PageView, look);
     this.view.viewSocket.sendToPage = (ask) =>
       void this.answer(/** @type {Ask} */ (ask)).catch((error) => this.fail(error));
@@ -121,7 +110,7 @@ class Page {
     if (opens) {
       const { header, arrays } = unpack(await read(this.index.openings[this.language]));
       this.arrives = this.isNew = false;
-      this.takeAnswer({ header: { ...header, static: this.coloured(header.static) }, arrays: { ...arrays } });
+      this.takeAnswer({ header: { ...header, fixed: this.coloured(header.fixed) }, arrays: { ...arrays } });
       this.incomplete = true;
     }
     const complete = new Promise((resolve) => {
@@ -233,7 +222,7 @@ class Page {
     const { model, reader } = await network;
     if (this.newest !== ask || this.network !== network) return;
     // The opening has but the first rows and a part of the network's numbers: the first answer replaces it.
-    const whole = this.incomplete && { base: 0, static: "" };
+    const whole = this.incomplete && { base: 0, digest: "" };
     this.incomplete = false;
     await reader.ask({ ...ask, ...whole, ...(await this.afresh(model, ask)) });
   }
@@ -249,7 +238,7 @@ class Page {
     if (text !== ask.text) this.offers++;
     const looks = arrival?.looks ?? { ...fixed.first, order: "steady" };
     const extra = { offer: this.offers, ...(arrival && { arrival: arrival.arrival }) };
-    return { ...looks, fresh: true, base: 0, static: "", text, extra };
+    return { ...looks, fresh: true, base: 0, digest: "", text, extra };
   }
 
   /** Say what has gone wrong; "" takes it back. @param {string} message */
@@ -281,8 +270,8 @@ class Page {
     const { bar, view, turn, select, note } = this;
     view.viewSocket.replaceable = false;
     bar.hidden = true;
-    if (answer.header.static) {
-      const { words, titles, notes, model } = answer.header.static;
+    if (answer.header.fixed) {
+      const { words, titles, notes, model } = answer.header.fixed;
       this.phrase = makePhrase(words);
       /** @type {[string, string][]} */
       const own = Array.from(this.ownFiles.keys(), (name) => [name, name]);
@@ -297,7 +286,7 @@ class Page {
     }
     this.showAlert("");
     view.takeAnswer(/** @type {any} */ (answer));
-    if (answer.header.static && !this.incomplete) this.complete();
+    if (answer.header.fixed && !this.incomplete) this.complete();
     const { name, language, network } = this;
     this.displayed = { name, language, network };
     address?.releaseWrites(Object.fromEntries(query()), ++this.arrivals);

@@ -76,7 +76,7 @@ export interface Ask {
   pin?: number | null;
   why?: boolean;
   base?: number;
-  static?: string;
+  digest?: string; // of the fixed part that the view holds
   write?: number;
   at?: number;
   temperature?: number;

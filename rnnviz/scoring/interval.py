@@ -246,11 +246,14 @@ def interval(costs: ColumnFiles | CostSums | npt.ArrayLike) -> PerplexityInterva
     # The halves lie further apart than all shorter passages lead one to expect: the text has a trend.
     if float(squares[0][0]) > next_text_spread(squares[1:], SLOPE_PRIOR).half_width(INTERVAL_COVERAGE) ** 2:
         return PerplexityInterval(None, None, n, "drifts", halves)
-    half = next_text_spread(squares, SLOPE_PRIOR).half_width(INTERVAL_COVERAGE)
-    if 2 * half > math.log(MAX_INTERVAL_RATIO):
+    half_width = next_text_spread(squares, SLOPE_PRIOR).half_width(INTERVAL_COVERAGE)
+    if 2 * half_width > math.log(MAX_INTERVAL_RATIO):
         return PerplexityInterval(None, None, n, "uneven", halves)
     return PerplexityInterval(
-        perplexity_from_sum(max(mean - half, 0.0), 1), perplexity_from_sum(mean + half, 1), n, halves=halves
+        perplexity_from_sum(max(mean - half_width, 0.0), 1),
+        perplexity_from_sum(mean + half_width, 1),
+        n,
+        halves=halves,
     )
 
 

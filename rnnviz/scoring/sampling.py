@@ -54,15 +54,15 @@ def make_reader(model: Model, text: str = "", changes: Changes = NO_CHANGES) -> 
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
-    text_reader: Reader
+    reader: Reader
     if isinstance(model, NgramModel):
-        text_reader = model.scorer()
+        reader = model.scorer()
     else:
-        text_reader = NetworkReader(weights_of(model), changes=changes)
+        reader = NetworkReader(weights_of(model), changes=changes)
         ids = np.concatenate(([model.vocabulary.start], ids))
     for begin in range(0, len(ids), PROMPT_PIECE_CHARS):
-        text_reader.read(ids[begin : begin + PROMPT_PIECE_CHARS])
-    return text_reader
+        reader.read(ids[begin : begin + PROMPT_PIECE_CHARS])
+    return reader
 
 
 @dataclass(frozen=True)
@@ -251,18 +251,18 @@ def check_length(length: int) -> None:
 
 
 def draw_characters(
-    after: Reader,
+    reader: Reader,
     name: str,
     vocabulary: Vocabulary,
     length: int,
     settings: SamplingSettings,
     seed: int | None,
 ) -> Iterator[str]:
-    """Draw `length` characters, each read by `after` before the next; `name` is the model's in errors."""
+    """Draw `length` characters, each read by `reader` before the next; `name` is the model's in errors."""
     generator = np.random.default_rng(seed)
     for _ in range(length):
         # A new array by the protocol, so it may be changed.
-        log_probs = after.log_probs()
+        log_probs = reader.log_probs()
         log_probs[UNKNOWN_ID] = -np.inf
         best = int(log_probs.argmax())
         if not math.isfinite(log_probs[best]):
@@ -273,7 +273,7 @@ def draw_characters(
             )
         symbol = best if settings.temperature == 0 else _choose(log_probs, settings, generator)
         yield vocabulary.symbol(symbol)
-        after.read(np.array([symbol]))
+        reader.read(np.array([symbol]))
 
 
 def _choose(log_probs: Doubles, settings: SamplingSettings, generator: np.random.Generator) -> int:

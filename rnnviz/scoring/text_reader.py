@@ -53,7 +53,7 @@ class TextReader:
     def read(self, text: str, *, with_memoryless: bool) -> TextRead:
         """Read the text, from the first character that differs from the last text's."""
         trace = self._tracer.extend(text)
-        unchanged = self._tracer.changed[0]
+        unchanged, _stop = self._tracer.changed  # what changed begins after it
         ngram = None
         if self.ngram_model is not None:
             ngram = self._ngram_nll = self._extended_ngram_nll(self.ngram_model, trace.text, unchanged)

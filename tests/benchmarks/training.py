@@ -1,7 +1,8 @@
-"""Characters a second of a run, beside the textbook's loop; what minutes come to.
+"""Characters a second of a run, beside the textbook's loop; what minutes come to, and the textbook's epochs.
 
     python tests/benchmarks/training.py speed [--cells gru lstm] [--units 256 512] [--seconds 8] [--turns 3]
     python tests/benchmarks/training.py minutes [--presets one-minute five-minutes] [--cores 2]
+    python tests/benchmarks/training.py epochs
 
 A run is `python -m rnnviz train` as users get it, with dropout on embedding, W_hh and output, batch 32 Ã— 64:
 backward pass and threads are its own choice. It is timed by its own events, once it has trained for twelve
@@ -11,6 +12,8 @@ speed    beside the textbook's loop: torch's layer on one-hot inputs, batch 32 Ã
          descent, float32, gradients clipped, state carried, in a process as it comes. They take turns.
 minutes  the presets on The Time Machine, on the first so many processors: the perplexity of the held-out
          text, read once, at the end, and when validation was first better than a 6-gram's
+epochs   the preset As in the textbook by both partitions, as a table: the perplexity of the 10,000 characters
+         it trains on, as it reads them, and of the next 10,000
 """
 
 import json
@@ -21,9 +24,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 
 from sitting import figure, options_of
 
@@ -32,7 +36,8 @@ import rnnviz
 WARM = 12.0  # seconds of training
 LIMITS = {"one-minute": 4.30, "five-minutes": 4.15}  # perplexity
 DROPOUT = ("--dropout-embedding", "0.1", "--dropout-weight", "0.4", "--dropout-output", "0.4")
-PARTS = ("speed", "minutes", "textbook")
+PARTS = ("speed", "minutes", "epochs", "textbook")
+EPOCHS = (1, 5, 10, 20, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500)
 BATCH, STEPS = 32, 35  # the textbook's
 
 
@@ -161,6 +166,23 @@ def minutes(presets: list[str], cores: int) -> None:
         figure(title, done["held_out"], most=LIMITS[key])
 
 
+def epochs() -> None:
+    """A row for each of EPOCHS."""
+    from rnnviz.lab.fit.presets import TEXTBOOK, textbook_text
+    from rnnviz.lab.fit.trainer import Trainer
+
+    text, columns = textbook_text(rnnviz.corpora.open_corpus("timemachine").text, 20_000), []
+    parts = rnnviz.text.corpora.Split(text[:10_000], text[10_000:], "")
+    for partition in ("sequential", "random"):
+        recipe = replace(TEXTBOOK, partition=partition)
+        trainer = Trainer(recipe, SimpleNamespace(split=lambda: parts), device="cpu")
+        trainer.model.engine = "numba"
+        reports = list(trainer.run(sample_length=0))
+        columns += [[r.train_perplexity for r in reports], [r.validation_perplexity for r in reports]]
+    for n in EPOCHS:
+        print("|", n, "|", " | ".join(f"{column[n - 1]:.2f}" for column in columns), "|")
+
+
 def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("what", nargs="?", choices=PARTS, default=PARTS[0], metavar="PART")
@@ -177,6 +199,8 @@ def main() -> None:
         textbook(*shapes[0], args.seconds)
     elif args.what == "minutes":
         minutes(args.presets, args.cores)
+    elif args.what == "epochs":
+        epochs()
     else:
         speed(shapes, args.seconds, args.turns, args.warm)
 

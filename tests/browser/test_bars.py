@@ -85,7 +85,7 @@ def test_bar_names_space_and_rest_has_no_button(live: Live) -> None:
     bracket = [best(OPENING, 7, n) for n in range(figures.LISTED_NEXT)].index("(")
     expect(bar(live, bracket)).to_have_accessible_name(re.compile(r"^write opening bracket, [\d.]+.%$"))
     live.caret(3)
-    actual = live.page.locator(".rv-came").get_by_role("button")
+    actual = live.page.locator(".rv-actual").get_by_role("button")
     expect(actual).to_have_accessible_name(re.compile(r"^write space, [\d.]+.%$"))
     rest_row = live.page.locator(".rv-rest")
     expect(rest_row.get_by_role("button")).to_have_count(0)

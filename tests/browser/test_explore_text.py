@@ -130,7 +130,7 @@ def test_bars_and_entropy_follow_caret(live: Live) -> None:
     live.page.keyboard.up("ArrowLeft")
     live.caret(9)
     expect(live.page.locator(".rv-next-before")).to_have_text("…he·Time·")
-    expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
+    expect(live.page.locator(".rv-next-list .rv-actual .rv-symbol")).to_have_text("T")
 
 
 def test_window_follows_caret_or_slider(live: Live) -> None:

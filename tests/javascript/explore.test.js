@@ -5,11 +5,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makePhrase } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
-import { countSpared, REWRITINGS } from "../../rnnviz/ui/pages/explore/static/advice.js";
 import * as controls from "../../rnnviz/ui/pages/explore/static/controls.js";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { axisDecades } from "../../rnnviz/ui/pages/explore/static/lines.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
+import { countSpared, REWRITINGS } from "../../rnnviz/ui/pages/explore/static/suggestions.js";
 import { TextBackground } from "../../rnnviz/ui/pages/explore/static/text_background.js";
 import { windowWithin } from "../../rnnviz/ui/pages/explore/static/view.js";
 import { windowAround } from "../../rnnviz/ui/pages/explore/static/visible_range.js";
@@ -69,15 +69,15 @@ function answer(header = {}, arrays = {}) {
   const fixed = {
     themes,
     units: 2,
-    listed: 2,
-    few: 2,
+    listedNext: 2,
+    steadyUnits: 2,
     named: [],
     unnamed: "",
     symbols: ["a", "b"],
     quantities: { hidden: { kind: "diverging", low: -1, high: 1 } },
   };
   const head = {
-    static: fixed,
+    fixed,
     digest: "d",
     heldRows: 0,
     length: 2,
@@ -107,9 +107,9 @@ function answer(header = {}, arrays = {}) {
 test("an answer is taken in, and one that continues what never arrived is not", () => {
   const store = new Store();
   assert.ok(!store.apply(...answer({ heldRows: 1 })));
-  assert.ok(!store.apply(...answer({ static: undefined })));
+  assert.ok(!store.apply(...answer({ fixed: undefined })));
   assert.ok(store.apply(...answer()));
-  assert.ok(!store.apply(...answer({ static: undefined, digest: "other" })));
+  assert.ok(!store.apply(...answer({ fixed: undefined, digest: "other" })));
   assert.deepEqual(
     [Math.round(store.bits(0)), store.isUnknown(1), store.symbol(2), store.symbol(0)],
     [1, true, "b", ""],
@@ -137,13 +137,13 @@ test("a value is told exactly where the answer has it, and as a bound where the 
     [describe(0, 0), describe(1, 0), describe(0, 1), describe(1, 1)],
     ["≤ -1", "≥ 1.5", "1.855", "0"],
   );
-  store.head.quantity = "hidden"; // of these ±1 is the end itself
+  store.header.quantity = "hidden"; // of these ±1 is the end itself
   assert.deepEqual([describe(0, 0), describe(1, 0)], ["-1", "1"]);
 });
 
 test("an answer that continues another than the last one is not taken in", () => {
   const store = new Store();
-  const next = { static: undefined, heldRows: 1 };
+  const next = { fixed: undefined, heldRows: 1 };
   store.apply(...answer({ revision: 4 }));
   assert.ok(!store.apply(...answer({ ...next, revision: 4 })));
   assert.ok(!store.apply(...answer({ ...next, revision: 6 })));
@@ -155,7 +155,7 @@ test("an answer that continues another than the last one is not taken in", () =>
 
 test("units and rows are each other's inverse in any order", () => {
   const store = new Store();
-  store.apply(...answer({}, { rows: Uint16Array.of(1, 0) }));
+  store.apply(...answer({}, { unitOfRow: Uint16Array.of(1, 0) }));
   assert.deepEqual(
     [0, 1].map((row) => store.unitRow(store.unitAt(row))),
     [0, 1],
@@ -272,7 +272,7 @@ test("network and counts are compared only where one is clearly ahead", () => {
     const [networkRunning, ngramRunning] = [new Running(), new Running()];
     networkRunning.put(0, [1, 2]);
     ngramRunning.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
-    const store = { fixed: { cell, order: 6 }, head: { foreign }, length, ngramRunning, networkRunning };
+    const store = { fixed: { cell, order: 6 }, header: { foreign }, length, ngramRunning, networkRunning };
     return controls.compareWithCounts(/** @type {any} */ (store), words);
   };
   assert.equal(sentence(1.06), "notice.ahead 6 5");
@@ -306,7 +306,7 @@ test("what a character rests on is the earlier one without which it costs most",
   /** @param {number[] | null} bits of the earlier characters @param {number} [at] */
   const sentence = (bits, at) =>
     controls.whySentence(
-      /** @type {any} */ ({ head: { why: at }, occlusion: bits && Float32Array.from(bits) }),
+      /** @type {any} */ ({ header: { occlusionAt: at }, occlusion: bits && Float32Array.from(bits) }),
       [..."at the cat"],
       numbers,
       makePhrase({ "why.most": "{c}: {most}, {bits}", "why.none": "{c}: none", "why.first": "{c}: first" }),
@@ -366,13 +366,6 @@ test("a scale's ends have signs where it has two sides, and no numbers where eac
   assert.deepEqual(ends(0, 1.5), ["0", "1.5"]);
   assert.deepEqual(ends(-3, 0), ["−3", "0"]);
   assert.deepEqual(ends(-3, 3, true), ["low", "high"]);
-});
-
-test("a gradient has every 32nd colour, and the last one once", () => {
-  const picked = (/** @type {number} */ length) =>
-    controls.stops(Array.from({ length }, (_, i) => String(i))).map(Number);
-  assert.deepEqual(picked(255), [0, 32, 64, 96, 128, 160, 192, 224, 254]);
-  assert.deepEqual(picked(65), [0, 32, 64]);
 });
 
 test("a window's place counts from 1 and ends with the text", () => {

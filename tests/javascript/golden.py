@@ -84,14 +84,14 @@ def write(folder: Path) -> None:
         network = check_network(info)
         header, arrays = network_header(network, ngram_model), network_arrays(network, ngram_model)
         digest = header["digest"]
-        session = LiveSession(network, ngram_model, temperature=START_TEMPERATURE, static=({}, digest))
+        session = LiveSession(network, ngram_model, temperature=START_TEMPERATURE, fixed=({}, digest))
         blocks = [pack({"model": header}, arrays)]
         for n, asked in enumerate(ASKS):
             # Some views hold what was answered before, some hold nothing.
             ask = {
                 "client": "c",
                 "seq": n,
-                "static": digest,
+                "digest": digest,
                 "base": n if n % 5 else 0,
                 **asked,
             }

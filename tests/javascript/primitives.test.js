@@ -205,7 +205,12 @@ test("a heat map's pixels are those of their units, and their means where severa
   context.after(() => Object.assign(globalThis, { window: undefined }));
   const colours = Array.from({ length: 9 }, (_, i) => `#00000${i}`);
   const states = Uint8Array.from([0, 2, 4, 8, 1, 3, 5, 7, 8, 8, 0, 0]); // 3 characters, 4 units
-  const store = /** @type {any} */ ({ states, rows: Uint16Array.from([3, 2, 1, 0]), start: 0, units: 4 });
+  const store = /** @type {any} */ ({
+    states,
+    unitOfRow: Uint16Array.from([3, 2, 1, 0]),
+    start: 0,
+    units: 4,
+  });
   for (const [height, rows] of /** @type {const} */ ([
     [7, { from: 0, count: 4 }],
     [2, { from: 0, count: 4 }],

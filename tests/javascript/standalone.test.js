@@ -207,9 +207,9 @@ for (const file of files)
       "cell",
       "layers",
       "units",
-      "few",
+      "steadyUnits",
       "quantities",
-      "usual",
+      "heldOutBits",
     ]))
       assert.deepEqual(own.model.fixed[name], made.fixed[name], name);
     assert.deepEqual(own.model.normaliser, made.normaliser);

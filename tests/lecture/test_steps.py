@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rnnviz import i18n
-from rnnviz.lecture import symbols
+from rnnviz.lecture import controls, symbols
 from rnnviz.lecture.controls import Control
 from rnnviz.lecture.steps import PICK, Step
 from tests.support.lecture import STEPS, nodes, shown_values, unexplained
@@ -27,7 +27,7 @@ def ends(control: Control, value: Any) -> list[Any]:
     if widget.get("kind") == "field":
         texts = ("a", "??", "x" * widget["limit"], "漢字 né\u0000", str(value)[::-1])
         return [names_in_code for names_in_code in map(control.valid, texts) if names_in_code is not None]
-    if widget.get("kind") in ("again", "toggle"):
+    if widget.get("kind") == "button":
         return [control.valid(end) for end in ("0", "1")]
     return [names_in_code for end in ("0", "1", "999") if (names_in_code := control.valid(end)) is not None]
 
@@ -90,3 +90,22 @@ def test_step_names_differ_and_stops_fill_a_lecture() -> None:
     names = [step.name for _module, step in STEPS]
     assert len(names) == len(set(names))
     assert 40 <= math.fsum(step.minutes for _module, step in STEPS) <= 50
+
+
+def test_playing_slider_goes_on_in_growing_steps_and_begins_again() -> None:
+    play = controls.slider(-3, 100, 1, 0, "t", play="Play")
+    assert [play.widget_at(value)["next"] for value in (0, 10, 50, 98, 99, 100)] == [1, 11, 54, 100, 100, -3]
+    assert controls.slider(0, 100, 0.5, 0, "t", play="Play").widget_at(10)["next"] == 11
+    assert "next" not in controls.slider(0, 9, 1, 0, "t").widget_at(1)
+
+
+def test_another_seed_is_new_and_a_switch_goes_back() -> None:
+    seeds, seed = set(), 3
+    for _turn in range(500):
+        seed = controls.again(0, "Draw").widget_at(seed)["next"]
+        seeds.add(seed)
+    assert len(seeds) == 500
+    assert max(seeds) < 997
+    switch = controls.toggle("Show", "Hide")
+    assert [(at["label"], at["next"]) for at in map(switch.widget_at, (0, 1))] == [("Show", 1), ("Hide", 0)]
+    assert controls.toggle("Show", "").widget_at(1)["label"] == ""

@@ -40,12 +40,12 @@ class Hearer:
 def test_the_kernel_answers_as_the_apps_server_does() -> None:
     hearer = Hearer()
     first, _ = hearer.ask(client="a", seq=1, fresh=True)
-    session = LiveSession(MODEL, static=({}, first["digest"]))
+    session = LiveSession(MODEL, fixed=({}, first["digest"]))
     assert first["text"] == hearer.widget.text == "The Time Traveller"
     session.answer(LiveAsk(text=first["text"]))
     for ask in (
-        {"text": "The Time Traveller s", "base": 1, "static": first["digest"], "quantity": "update"},
-        {"text": "The Time Traveller", "base": 2, "static": first["digest"], "unit": 3, "order": "index"},
+        {"text": "The Time Traveller s", "base": 1, "digest": first["digest"], "quantity": "update"},
+        {"text": "The Time Traveller", "base": 2, "digest": first["digest"], "unit": 3, "order": "index"},
     ):
         header, arrays = hearer.ask(client="a", seq=2, **ask)
         expected, server_answer = unpack(session.answer(LiveAsk.from_json({"client": "a", "seq": 2, **ask})))
@@ -53,8 +53,8 @@ def test_the_kernel_answers_as_the_apps_server_does() -> None:
         assert arrays.keys() == server_answer.keys()
         for name, values in arrays.items():
             assert_states(values, server_answer[name])
-        assert "static" not in header  # sent once
-    assert first["static"]["quantities"].keys() == {"hidden", "reset", "update", "candidate"}
+        assert "fixed" not in header  # sent once
+    assert first["fixed"]["quantities"].keys() == {"hidden", "reset", "update", "candidate"}
 
 
 def test_places_have_separate_answers() -> None:
@@ -101,9 +101,9 @@ def test_malformed_ask_is_ignored(message: object) -> None:
 
 def test_the_ngram_model_of_the_card_stands_beside_it(only_tiny_models: object) -> None:
     model = tiny("gru", name="tiny-gru", card=tiny_card())
-    assert rnnviz.live(model)._static[0]["ngram"] == "3-gram"
-    assert rnnviz.live(MODEL)._static[0]["ngram"] is None
-    assert rnnviz.live(tiny("gru", card=tiny_card(ngram="gone")))._static[0]["ngram"] is None
+    assert rnnviz.live(model)._fixed[0]["ngram"] == "3-gram"
+    assert rnnviz.live(MODEL)._fixed[0]["ngram"] is None
+    assert rnnviz.live(tiny("gru", card=tiny_card(ngram="gone")))._fixed[0]["ngram"] is None
 
 
 def test_model_without_state_is_refused() -> None:

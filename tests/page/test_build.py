@@ -87,7 +87,7 @@ def test_opening_shows_first_rows_as_core_reads_them(infos: list[ModelInfo]) -> 
     answer, arrays = unpack(gzip.decompress(files[index["openings"]["en"]]))
     trace = rnnviz.trace(rnnviz.load(infos[0].path), answer["text"])
     np.testing.assert_allclose(arrays["nll"], trace.nll, atol=2e-4)
-    shown = arrays["rows"][: answer["static"]["few"]]
+    shown = arrays["unitOfRow"][: answer["fixed"]["steadyUnits"]]
     assert len(set(arrays["states"][:, shown].ravel())) > 2
     assert block(files["index.html"].decode(), index["openings"]["en"]) == gzip.decompress(
         files[index["openings"]["en"]]

@@ -75,7 +75,7 @@ def test_content_of_a_new_view_equals_the_trace(cell: str) -> None:
         "chances": probabilities,
         "states": live.scale("hidden", model.config.span).levels(trace.hidden[8:16, 0]),
         "reshaped": shaped(trace, symbols, trace.ids[8:17]),
-        "beside": shaped(memoryless, symbols, trace.ids[8:17]),
+        "memorylessNext": shaped(memoryless, symbols, trace.ids[8:17]),
     }
     for name, values in expected.items():
         np.testing.assert_allclose(arrays[name], values, rtol=1e-4, atol=1e-6, err_msg=name)
@@ -107,7 +107,12 @@ def test_content_leaves_out_exactly_the_rows_that_are_held() -> None:
     whole = content(read, selection, BrowserRows(0, 0, 8, 8), WindowPredictions())
     rest = content(read, selection, BrowserRows(12, 15, 10, 13), WindowPredictions())
     assert rest.keys() == whole.keys()
-    sent = {"states": [0, 1, 5, 6, 7], "unit": range(15, 20), "rows": range(12), "beside": range(9)}
+    sent = {
+        "states": [0, 1, 5, 6, 7],
+        "unit": range(15, 20),
+        "unitOfRow": range(12),
+        "memorylessNext": range(9),
+    }
     sent |= dict.fromkeys(("ids", "nll", "memoryless"), range(12, 20))
     # One prediction more than columns is held: those after 10 .. 13 characters, rows 2 .. 5 of the window.
     sent |= {name: [0, 1, 6, 7, 8] for name in ("next", "chances", "entropy")}

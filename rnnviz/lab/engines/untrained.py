@@ -35,7 +35,7 @@ def tensors(
     generator, out = np.random.default_rng(seed), {}
     for name, shape in config.shapes().items():
         if initialisation == "identity" and "weight_hh" in name:
-            values = np.eye(shape[0])
+            values = np.eye(shape[0], shape[1])
         elif initialisation != "torch":
             values = sigma * generator.standard_normal(shape) if len(shape) > 1 else np.zeros(shape)
         elif name == "embedding.weight" and not config.tied:
@@ -61,18 +61,6 @@ def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
 def of_known_start(model: Network) -> bool:
     """Whether rnnviz trained the model, by its card's recipe, and so drew its weights as `tensors` does."""
     return "recipe" in model.card
-
-
-def _initialisation(model: Network) -> tuple[Initialisation, float]:
-    """The initialisation of the recipe on a model's card, and its sigma; torch's where the card has none."""
-    recipe = model.card.get("recipe")
-    named = recipe if isinstance(recipe, dict) else {}
-    about = {name: named[name] for name in ("initialisation", "sigma") if name in named}
-    try:  # a file's card may say anything
-        start = TrainConfig(cell=model.config.cell, **about)
-    except ConfigError:
-        start = TrainConfig()
-    return start.initialisation, start.sigma
 
 
 def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Network:
@@ -107,7 +95,11 @@ def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Netw
                 their_size=len(shapes[1][2]),
             )
         return copy
-    weights = tensors(model.config, seed, *_initialisation(model))
+    try:
+        recipe = TrainConfig(**model.card["recipe"])
+    except (ConfigError, TypeError, LookupError):  # none, another version's, or a stranger's
+        recipe = TrainConfig()
+    weights = tensors(model.config, seed, recipe.initialisation, recipe.sigma)
     return NumpyModel(
         model.config,
         model.vocabulary,

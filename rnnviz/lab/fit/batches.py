@@ -85,9 +85,8 @@ class Streams:
         that `seed` gives. Their first input is the character before; of the text's first, the start symbol.
         """
         order = shuffled_order(max(1, (len(self.ids) - self.slack) // self.steps), seed)
-        first = begin // self.steps * self.stream_count
-        chosen = torch.from_numpy(order[first : first + self.stream_count]).to(self.ids.device)
-        places = offset + self.steps * chosen[:, None]
+        chosen = torch.from_numpy(order[begin // self.steps * self.stream_count :][: self.stream_count])
+        places = offset + self.steps * chosen[:, None].to(self.ids.device)
         labels = self.ids[places + torch.arange(end - begin, device=self.ids.device)]
         before = torch.where(places > 0, self.ids[places - 1], self.start)
         return torch.cat([before, labels[:, :-1]], dim=1), labels

@@ -89,7 +89,7 @@ def score_and_card(
     config: TrainConfig,
     *,
     seconds: float,
-    computing: Mapping[str, Any],
+    compute_facts: Mapping[str, Any],
     threads_fixed: bool = False,
     command: str = "",
     ngram: str | None = None,
@@ -98,7 +98,7 @@ def score_and_card(
 ) -> None:
     """Score a trained network on the held-out text, and give it its card and its text's sketch.
 
-    `computing` is the device, precision and engine, see `Trainer.computing`; the others are those of
+    `compute_facts` are device, precision and engine, see `Trainer.compute_facts`; the others are those of
     `make_card`.
     """
     from rnnviz.networks import contamination
@@ -119,10 +119,10 @@ def score_and_card(
     )
     # Devices, precisions, engines and numbers of threads differ in the last digits of their results.
     model.card["engine"] = {
-        "device": computing.get("device"),
-        "precision": "bfloat16" if computing.get("bfloat16") else "float32",
-        "backward": computing.get("backward"),
-        "threads": computing.get("threads"),
+        "device": compute_facts.get("device"),
+        "precision": "bfloat16" if compute_facts.get("bfloat16") else "float32",
+        "backward": compute_facts.get("backward"),
+        "threads": compute_facts.get("threads"),
         "threads_fixed": threads_fixed,
     }
     model.sketch = contamination.sketch(split.train + split.validation if together else split.train)

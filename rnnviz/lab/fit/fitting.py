@@ -57,5 +57,5 @@ def fit(
             on_report(report)
     model.load_state_dict(best)
     model.requires_grad_(False).eval()
-    score_and_card(model, text, config, seconds=trainer.seconds, computing=trainer.computing())
+    score_and_card(model, text, config, seconds=trainer.seconds, compute_facts=trainer.compute_facts())
     return model

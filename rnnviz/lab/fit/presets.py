@@ -145,13 +145,13 @@ def twice(text: str) -> str:
     return text * 2 if 2 * len(text) < SHORTEST_SPLIT else text
 
 
-def textbook_text(text: str) -> str:
+def textbook_text(text: str, characters: int = TEXTBOOK_CHARACTERS) -> str:
     """A text as the textbook reads it, lower-case letters and single blanks, and of that the beginning.
 
     >>> textbook_text("The Time Machine, by H. G. Wells [1898]")
     'the time machine by h g wells'
     """
-    return re.sub("[^a-z]+", " ", text.lower()).strip()[:TEXTBOOK_CHARACTERS]
+    return re.sub("[^a-z]+", " ", text.lower()).strip()[:characters]
 
 
 def _units(key: str, cores: int) -> int:

@@ -52,7 +52,7 @@ class StepReport:
 
 
 @dataclass
-class Interval:
+class ReportSums:
     """Sums since the last report: losses in nats, characters, seconds."""
 
     loss: Tensor

@@ -30,7 +30,7 @@ from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.lab.fit.batches import Streams, beginnings, cuts
 from rnnviz.lab.fit.optimiser import make_optimiser, precision_on, rate
-from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, Interval, early_steps
+from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, ReportSums, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
 from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
@@ -108,15 +108,15 @@ class Trainer:
         self.seconds = 0.0  # of training, without scoring, saving and sampling
         self.carried_state: State | None = None
         self.stopping = False
-        self.reported = 0  # the step of the last report
+        self.last_report_step = 0
         self.early_steps: frozenset[int] = frozenset()  # steps with a report before the first regular one
-        self.interval = self.new_interval()
+        self.report_sums = self.new_report_sums()
         # Of the last step: the loss in nats, the gradient norm before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
         self.step_characters = 0  # characters of the last step
         self._counted = time.perf_counter()  # the time up to which `seconds` counts
 
-    def computing(self) -> dict[str, Any]:
+    def compute_facts(self) -> dict[str, Any]:
         """Device, threads, precision and engine, for a run's events and a model's card."""
         device = str(self.device)
         if self.device.type == "cuda":
@@ -128,9 +128,9 @@ class Trainer:
             "backward": self.model.backward_pass(),
         }
 
-    def new_interval(self) -> Interval:
-        """An empty interval, summed on the loss's device, so that a GPU need not wait."""
-        return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
+    def new_report_sums(self) -> ReportSums:
+        """Empty sums, on the loss's device, so that a GPU need not wait."""
+        return ReportSums(torch.zeros((), dtype=torch.float64, device=self.device))
 
     @cached_property
     def text_sha256(self) -> str:
@@ -145,7 +145,7 @@ class Trainer:
     @property
     def report_due(self) -> bool:
         """Whether a report comes before the next step."""
-        if self.reported == self.step_index or not self.interval.characters:
+        if self.last_report_step == self.step_index or not self.report_sums.characters:
             return False
         report_steps, n = self.config.evaluate_every, self.step_index
         return (
@@ -250,20 +250,20 @@ class Trainer:
                     report = self._report(prompt, sample_length)
                     if report is None:  # stopped: the resumed run makes this report
                         return
-                    self.reported = self.step_index
-                    self.interval = self.new_interval()
+                    self.last_report_step = self.step_index
+                    self.report_sums = self.new_report_sums()
                     yield report
             if self.done or self.stopping:
                 return
             n = self._paced_step()
-            if self.device.type == "cpu":
-                self.check()
             # In place: a tensor that outlives its step keeps the allocator from reusing the memory around it
             # (gigabytes, over an epoch).
-            self.interval.loss += self.loss * n
-            self.interval.characters += n
+            self.report_sums.loss += self.loss * n
+            self.report_sums.characters += n
             if on_step is not None:
                 on_step(self)
+            if self.device.type == "cpu":
+                self.check()
             self._count_time()
 
     def _paced_step(self) -> int:
@@ -288,7 +288,7 @@ class Trainer:
         """Add the time since the last count, or since a pause, to the training time, with waits for a GPU."""
         now = time.perf_counter()
         self.seconds += now - self._counted
-        self.interval.seconds += now - self._counted
+        self.report_sums.seconds += now - self._counted
         self._counted = now
 
     @property
@@ -302,23 +302,18 @@ class Trainer:
             raise self._diverged()
 
     def _diverged(self) -> DivergedError:
-        numbers = {"step": self.step_index, "learning_rate": self.config.learning_rate}
-        if self.config.clip is None:
-            return DivergedError(
-                "the loss is no longer a number at step {step:,}: the run diverged. Lower "
-                "learning_rate (now {learning_rate:g}), or clip gradients (clip is None)",
-                **numbers,
-            )
+        clip = self.config.clip
         return DivergedError(
             "the loss is no longer a number at step {step:,}: the run diverged. Lower "
-            "learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
-            **numbers,
-            clip=self.config.clip,
+            "learning_rate (now {learning_rate:g}) or clip (now {clip})",
+            step=self.step_index,
+            learning_rate=self.config.learning_rate,
+            clip="none" if clip is None else f"{clip:g}",
         )
 
     def _report(self, prompt: str, sample_length: int) -> StepReport | None:
         """The report at this step; None if stopped meanwhile."""
-        mean = float(self.interval.loss) / self.interval.characters
+        mean = float(self.report_sums.loss) / self.report_sums.characters
         self.check(mean)
         try:
             validation = self._validation_perplexity()
@@ -347,7 +342,7 @@ class Trainer:
             self.characters,
             math.exp(min(mean, MAX_LOSS_NATS)),
             validation,
-            self.interval.characters / max(self.interval.seconds, 1e-9),
+            self.report_sums.characters / max(self.report_sums.seconds, 1e-9),
             float(self.norm),
             self.optimiser.param_groups[0]["lr"],
             self.seconds,

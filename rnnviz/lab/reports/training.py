@@ -35,6 +35,9 @@ ROOM_BELOW, ROOM_ABOVE = 0.62, 1.35
 that passes the n-gram, and for the name above the highest line.
 """
 
+HIGHEST_PERPLEXITY = 1e30
+"""Perplexities that a diverging run leaves the chart by; the browser's float32 holds them."""
+
 COLUMNS = {
     "train": ("characters", "train"),
     "validation": ("validation_at", "validation"),
@@ -109,8 +112,8 @@ class Curves:
 
 
 def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rate: float = 0.0) -> Curves:
-    """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's. Of a
-    run that diverged they end with its last steps, one by one.
+    """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's. A run
+    that diverged has read all that it will.
     """
     by_kind: dict[object, list[Mapping[str, Any]]] = defaultdict(list)
     for event in events:
@@ -118,15 +121,12 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
     progress, reports = by_kind["progress"], by_kind["report"]
     start, end, passed = ([{}, *by_kind[kind]][-1] for kind in ("start", "finished", "passed"))
     # A run of a second or two has more reports than progress events.
-    progress = progress if len(progress) >= len(reports) else reports
-    last_steps = diverged_steps([{}, *by_kind["diverged"]][-1])
-    before = min(_column(last_steps, "characters").tolist(), default=math.inf)
-    progress = _thin([*(e for e in progress if _number(e.get("characters"), 0.0) < before), *last_steps])
+    progress = _thin(progress if len(progress) >= len(reports) else reports)
     read = _column(progress, "characters")
     validation_at = _column(reports, "characters")
     furthest = max(
         [
-            1.0 if last_steps else _number(start.get("total_characters"), 1.0),
+            1.0 if by_kind["diverged"] else _number(start.get("total_characters"), 1.0),
             *read.tolist()[-1:],
             *validation_at.tolist()[-1:],
         ]
@@ -137,7 +137,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
     rates = _column(progress, "learning_rate")
     return Curves(
         characters=read,
-        train=_column(progress, "train_perplexity"),
+        train=np.minimum(_column(progress, "train_perplexity"), HIGHEST_PERPLEXITY),
         gradient=_column(progress, "gradient_norm"),
         rate=rates,
         validation_at=validation_at,
@@ -153,12 +153,6 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
         highest_rate=max([1e-9, rate, *_finite(rates)]),
         passed=_maybe(passed.get("characters")),
     )
-
-
-def diverged_steps(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The last steps of a run that diverged, from its event; a file may hold any JSON value."""
-    steps = event.get("steps")
-    return [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, list) else []
 
 
 def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -95,7 +95,7 @@ def finish(
         corpus,
         description.config,
         seconds=seconds,
-        computing=next((e for e in reversed(events) if e["event"] == "start"), {}),  # the last start
+        compute_facts=next((e for e in reversed(events) if e["event"] == "start"), {}),  # the last start
         threads_fixed=description.threads is not None,
         command=description.command,
         ngram=description.ngram,

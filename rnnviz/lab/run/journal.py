@@ -4,7 +4,7 @@
     report     as often as the recipe says: validation perplexity, a fresh sample
     passed     once, when the validation perplexity first falls below the n-gram's
     state      at reports, at least every 15 seconds, and at the end
-    diverged   once, where the loss is no longer a number: the last steps, and a snapshot of the states then
+    diverged   once, where the loss is no longer a number, after progress of each of the last steps
     snapshot   with every progress, unless that would take more than 3 % of the time; kept at steps that lie
                evenly on a log scale, and at the last
 
@@ -45,7 +45,7 @@ LOSS_DECAY = 0.6
 """The smoothed loss's decay per progress event."""
 
 RECENT_STEPS = 64
-"""Steps that a diverged run's event has, at most: an explosion takes some ten."""
+"""The last steps of a diverged run that have a progress event each, at most: an explosion takes some ten."""
 
 
 class Journal:
@@ -61,9 +61,6 @@ class Journal:
         self.folder, self.trainer, self.watch_text, self.baselines = folder, trainer, watch_text, baselines
         self._passed = False
         self._unsaved_best: CharModel | None = None
-        # Loss and norm of recent steps, and beside them each one's number and the characters read.
-        self._recent = torch.zeros(RECENT_STEPS, 2, device=trainer.device)
-        self._recent_places = deque[tuple[int, int]](maxlen=RECENT_STEPS)
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
         self._began, self._began_characters = time.monotonic(), trainer.characters
@@ -89,7 +86,10 @@ class Journal:
     def step(self, trainer: Trainer) -> None:
         """Record a step; call this after every step."""
         n = trainer.step_characters
-        self._note_step()
+        # On a processor as numbers: a tensor would keep the memory around it. A GPU isn't waited for.
+        numbers = trainer.loss, trainer.norm
+        now_known = map(float, numbers) if trainer.device.type == "cpu" else numbers
+        self._recent.append((trainer.step_index, trainer.characters, *now_known))
         # Summed on the device, without waiting for a GPU.
         self._loss += trainer.loss * n
         self._clipped += trainer.norm > (trainer.config.clip or math.inf)
@@ -116,25 +116,18 @@ class Journal:
     def diverged(self) -> None:
         """Record how the run diverged; call this when `Trainer.run` has raised DivergedError."""
         trainer = self.trainer
-        self._note_step()
-        losses_norms = (self._recent[step % RECENT_STEPS].tolist() for step, _read in self._recent_places)
-        steps = [
-            {
-                "step": step,
-                "characters": characters,
-                "train_perplexity": math.exp(min(loss, MAX_LOSS_NATS)),
-                "gradient_norm": norm,
-                "learning_rate": trainer.optimiser.param_groups[0]["lr"],
-            }
-            for (step, characters), (loss, norm) in zip(self._recent_places, losses_norms, strict=True)
-        ]
-        self._write(
-            "diverged",
-            step=trainer.step_index,
-            characters=trainer.characters,
-            seconds=trainer.seconds,
-            steps=steps,
-        )
+        for step, characters, loss, norm in self._recent:
+            self._write(
+                "progress",
+                step=step,
+                characters=characters,
+                seconds=trainer.seconds,
+                train_perplexity=math.exp(min(float(loss), MAX_LOSS_NATS)),
+                gradient_norm=float(norm),
+                learning_rate=trainer.optimiser.param_groups[0]["lr"],
+                clip=trainer.config.clip,
+            )
+        self._write("diverged", step=trainer.step_index, characters=trainer.characters)
         if self.watch_text:
             self._snapshot(keep=True)
 
@@ -163,15 +156,8 @@ class Journal:
         training_state.save(self.folder, self.trainer)
         self._saved_at = time.monotonic()
 
-    def _note_step(self) -> None:
-        # In place, as in `Trainer.run`; and without waiting for a GPU.
-        trainer = self.trainer
-        place = trainer.step_index, trainer.characters
-        if place not in list(self._recent_places)[-1:]:
-            self._recent[trainer.step_index % RECENT_STEPS] = torch.stack((trainer.loss, trainer.norm))
-            self._recent_places.append(place)
-
     def _reset(self) -> None:
+        self._recent = deque[tuple[Any, ...]](maxlen=RECENT_STEPS)  # step, characters read, loss, norm
         self._loss, self._clipped = torch.zeros(2, dtype=torch.float64, device=self.trainer.device)
         self._characters = self._steps = 0
         self._last_progress_seconds = self.trainer.seconds

@@ -276,7 +276,7 @@ def _decide_settings(
 def _start_facts(trainer: Trainer) -> dict[str, Any]:
     return {
         "pid": os.getpid(),
-        **trainer.computing(),
+        **trainer.compute_facts(),
         "parameters": trainer.model.parameter_count,
         "vocabulary": trainer.model.vocabulary.size,
         "total_steps": trainer.total_steps,

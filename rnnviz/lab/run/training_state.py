@@ -60,7 +60,7 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors[f"carried.{i}"] = part.cpu()
     tensors["generator"] = trainer.generator.get_state().cpu()
     tensors |= {
-        "since.loss": trainer.interval.loss.cpu(),
+        "since.loss": trainer.report_sums.loss.cpu(),
         "loss": trainer.loss.cpu(),
         "norm": trainer.norm.cpu(),
     }
@@ -72,8 +72,8 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
         "offset": trainer.offset,
         "best": None if math.isinf(trainer.lowest_criterion) else trainer.lowest_criterion,
         "seconds": trainer.seconds,
-        "since": {"characters": trainer.interval.characters, "seconds": trainer.interval.seconds},
-        "reported": trainer.reported,
+        "since": {"characters": trainer.report_sums.characters, "seconds": trainer.report_sums.seconds},
+        "reported": trainer.last_report_step,
         "learning_rate": trainer.optimiser.param_groups[0]["lr"],
         "bfloat16": trainer.bfloat16,
         "vocabulary": trainer.model.vocabulary.to_json(),
@@ -116,13 +116,13 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     trainer.step_index, trainer.characters, trainer.offset = meta["step"], meta["characters"], meta["offset"]
     trainer.lowest_criterion = math.inf if meta["best"] is None else meta["best"]
     trainer.seconds = meta["seconds"]
-    trainer.interval, trainer.reported = trainer.new_interval(), meta["reported"]
-    trainer.interval.characters = meta["since"]["characters"]
-    trainer.interval.seconds = meta["since"]["seconds"]
+    trainer.report_sums, trainer.last_report_step = trainer.new_report_sums(), meta["reported"]
+    trainer.report_sums.characters = meta["since"]["characters"]
+    trainer.report_sums.seconds = meta["since"]["seconds"]
     interval_loss, trainer.loss, trainer.norm = (
         _fit(tensors, name, scalar).to(trainer.device) for name in ("since.loss", "loss", "norm")
     )
-    trainer.interval.loss += interval_loss
+    trainer.report_sums.loss += interval_loss
 
 
 def _fit(

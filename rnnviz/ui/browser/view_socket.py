@@ -2,7 +2,7 @@
 
 Through Streamlit's WebSocket every ask starts a thread, runs the page and sends six messages. An ask that
 needs a run of the page still goes through Streamlit; so do all asks where this connection fails. app.py
-imports this module: keep it light.
+imports this module, through serving/entry.py: keep it light.
 
     browser  asks: JSON, one at a time
     server   the bytes that answer an ask, or "" for: ask the page

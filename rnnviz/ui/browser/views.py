@@ -5,7 +5,7 @@ elements. All views share `ui/browser/static/`. The server keeps the folders' la
 relative imports hold in browsers, in Node and for the type checker. Plotly's file comes from its package.
 
 The address contains a digest of all files: a browser caches them for good, and a changed file changes the
-address. app.py imports this module: keep it light.
+address. app.py imports this module, through serving/entry.py: keep it light.
 """
 
 import hashlib

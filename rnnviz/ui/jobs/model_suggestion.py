@@ -66,17 +66,17 @@ def unknown_share(info: ModelInfo, text: str) -> float:
     return sum(ord(character) not in vocabulary for character in text) / max(len(text), 1)
 
 
-def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
+def ask_suggestion(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
     """The job that searches a better model for a text's beginning, after at most `patience` seconds."""
-    beginning, jobs = text[:READ_CHARS], of_session("better")
-    key = Key("better", checksum(beginning), model_cache.digest(info))
+    beginning, jobs = text[:READ_CHARS], of_session("suggestion")
+    key = Key("suggestion", checksum(beginning), model_cache.digest(info))
     jobs.retain([key])
-    job = jobs.ask(key, info.name, partial(find_better, info, beginning), kind="glance")
+    job = jobs.ask(key, info.name, partial(find_suggestion, info, beginning), kind="glance")
     jobs.wait([key], patience)
     return job
 
 
-def find_better(info: ModelInfo, text: str, progress: Progress) -> Suggestion:
+def find_suggestion(info: ModelInfo, text: str, progress: Progress) -> Suggestion:
     """The search on `text`, a text's beginning."""
     networks = candidates(info)
     # MAX_FINALISTS + 1 readings may follow the first ones, so the share done ends below 1.

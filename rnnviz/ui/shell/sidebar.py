@@ -292,13 +292,12 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
             "what you type does."
         ).format(percent=f"{100 * numbers[0]:.0f}")
     if numbers := _numbers(recipe, "learning_rate"):
-        names = {"sgd": "SGD", "momentum": _("SGD with momentum")}
-        optimiser = names.get(str(recipe.get("optimiser")))
-        if optimiser is None:
-            sentence = _("AdamW with a learning rate of up to {rate}, falling to almost nothing by the end.")
-        else:
-            sentence = _("{optimiser} with a learning rate of {rate} throughout.")
-        yield sentence.format(optimiser=optimiser, rate=f"{numbers[0]:g}")
+        optimiser = {"sgd": "SGD", "momentum": _("SGD with momentum")}.get(str(recipe.get("optimiser")))
+        yield (
+            _("{optimiser} with a learning rate of {rate} throughout.")
+            if optimiser
+            else _("AdamW with a learning rate of up to {rate}, falling to almost nothing by the end.")
+        ).format(optimiser=optimiser, rate=f"{numbers[0]:g}")
     if numbers := _numbers(recipe, "clip"):
         yield _("Gradients clipped at {clip}.").format(clip=f"{numbers[0]:g}")
     if used := list(_dropout(recipe)):

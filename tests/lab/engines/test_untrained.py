@@ -51,8 +51,8 @@ def test_copies_begin_as_the_recipe_on_the_card_says() -> None:
     config = ModelConfig("rnn", VOCABULARY.size, hidden_size=64, embedding_size=0)
     model = torch_model.untrained(config, VOCABULARY, seed=0)
     recipes: list[Any] = [
-        {"initialisation": "normal", "sigma": 0.25},
-        {"initialisation": "identity", "sigma": 0.25},
+        {"cell": "rnn", "initialisation": "normal", "sigma": 0.25},
+        {"cell": "rnn", "initialisation": "identity", "sigma": 0.25},
         {"initialisation": ["normal"], "sigma": "wide"},  # a file's card may say anything
         "none",
     ]

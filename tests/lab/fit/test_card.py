@@ -94,7 +94,7 @@ def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, trained_on: 
     score_and_card(
         network, corpus, config, seconds=1.26, threads_fixed=True, command="train", ngram="holmes-6gram",
         choice=[{"seed": 3}], example="a cab",
-        computing={"device": "cuda", "bfloat16": train_on == "train", "backward": "torch", "threads": 2},
+        compute_facts={"device": "cuda", "bfloat16": train_on == "train", "backward": "torch", "threads": 2},
     )  # fmt: skip
     card, split = network.card, corpus.split()
     assert card["engine"] == {

@@ -151,8 +151,8 @@ def test_a_report_says_where_the_run_stands() -> None:
     assert (last.learning_rate, last.model) == (trainer.optimiser.param_groups[0]["lr"], trainer.model)
     assert last.gradient_norm == float(trainer.norm) > 0
     assert 1 < last.train_perplexity < first.train_perplexity
-    assert trainer.interval.loss.dtype == torch.float64  # sums over an epoch
-    assert trainer.computing() == {
+    assert trainer.report_sums.loss.dtype == torch.float64  # sums over an epoch
+    assert trainer.compute_facts() == {
         "device": "cpu", "threads": torch.get_num_threads(), "bfloat16": False,
         "backward": trainer.model.backward_pass(),
     }  # fmt: skip

@@ -6,6 +6,7 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
 from rnnviz.lab.fit import estimate
+from rnnviz.lab.fit.presets import TEXTBOOK, TEXTBOOK_CHARACTERS
 from rnnviz.lab.pages.train import page, run_comparison, run_view, settings, training_text
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.run_view import RunPicture
@@ -77,6 +79,30 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
         "def f(",
         "python-docs-gru",
     )
+
+
+def test_the_textbooks_preset_has_its_text_and_its_recipe_and_clipping_can_be_left_out(
+    open_app: Open, started: list[runs.Description]
+) -> None:
+    app = pick_text(open_app("train"), "python-docs")
+    assert "As in the textbook" not in app.button_group(key="train-preset").options
+    app = pick_text(app, "timemachine")
+    app.button_group(key="train-preset").set_value("textbook").run()
+    assert "RNN, 512 hidden units" in page_words(app)
+    assert "settings changed" not in page_words(app)
+    app.button(key="train-start").click().run()
+    app.button_group(key="train-more").set_value("settings").run()
+    app.number_input(key="set-clip").set_value(0.0).run()
+    app.text_input(key="set-name").set_value("unclipped").run()
+    app.button_group(key="set-partition").set_value("random").run()
+    assert app.slider(key="set-fresh_rows").disabled
+    assert "settings changed" in page_words(app)
+    app.button(key="train-start").click().run()
+    plain, changed = started
+    assert plain.text is not None
+    assert (plain.corpus, len(plain.text)) == ("", TEXTBOOK_CHARACTERS)
+    assert plain.config == replace(TEXTBOOK, epochs=plain.config.epochs, characters=5_000_000)
+    assert changed.config == replace(plain.config, clip=None, partition="random")
 
 
 @pytest.mark.usefixtures("troubled")
@@ -181,7 +207,7 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])
     assert arrays["now.nll"].shape == (len(WATCHED),)
     assert r"Tiny \<text\>" in page_words(app)
-    assert header["static"]["words"]["ngram"] == "6-gram"
+    assert header["fixed"]["words"]["ngram"] == "6-gram"
 
 
 @pytest.mark.parametrize(
@@ -223,11 +249,11 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
 
     first = answer(None)
     assert [f["key"] for f in first["frames"]] == ["now"]
-    ask = {"client": "c", "run": "one", "static": first["digest"], "held": [0, 1]}
+    ask = {"client": "c", "run": "one", "digest": first["digest"], "held": [0, 1]}
     second = answer(ask)
     assert [f["step"] for f in second["frames"]] == [30, 3, 10, 30]
-    assert "static" not in second
-    assert "static" in answer({**ask, "static": "old"})
+    assert "fixed" not in second
+    assert "fixed" in answer({**ask, "digest": "old"})
     for odd in ({"run": "one", "held": "x"}, {"run": "one", "held": [[1]]}, {"run": "another"}, {}):
         assert answer(odd)["frames"]
 

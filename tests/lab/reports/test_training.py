@@ -131,25 +131,19 @@ def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:
     assert data["gradient"]["y"] == [3.0, training.NORM_AXIS_FACTOR, 1 / training.NORM_AXIS_FACTOR]
 
 
-def test_a_run_that_diverged_ends_with_its_last_steps_on_an_axis_of_their_size() -> None:
+def test_a_run_that_diverged_ends_where_it_did_on_an_axis_of_its_norms() -> None:
     steps = [progress(n, 10.0**n, gradient_norm=10.0 ** (2 * n), clip=None) for n in range(2, 6)]
-    diverged = {
-        "event": "diverged",
-        "step": 6,
-        "steps": [*steps, progress(6, gradient_norm=None, clip=None), 7],
-    }
-    first = [progress(n, gradient_norm=0.1, clip=None) for n in (1, 3)]
-    run = training.curves([START, *first, diverged], clip=None)
-    assert run.characters.tolist() == [100, 200, 300, 400, 500, 600]
+    last = [progress(6, gradient_norm=None, clip=None), {"event": "diverged", "step": 6}]
+    run = training.curves([START, progress(1, gradient_norm=0.1, clip=None), *steps, *last], clip=None)
     assert run.norm.tolist()[:-1] == [0.1, 1e4, 1e6, 1e8, 1e10]
     assert math.isnan(run.norm[-1])
     assert run.total == 600, "the axis ends with the run"
+    huge = training.curves([START, progress(1, 3e260)])
+    assert np.isfinite(huge.train.astype(np.float32)).all(), "a browser draws it"
     assert np.isnan(run.clipped).all()
     figure = training.details(run)
     assert figure["layout"]["yaxis"]["range"] == [-2, 10]
     assert figure["layout"]["shapes"] == []
-    for odd in ("steps", {"steps": 1}, None):
-        assert training.curves([START, *first, {"event": "diverged", "steps": odd}]).total == 10_000
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)

@@ -39,7 +39,7 @@ def live() -> ViewSocket:
 
 def served_socket() -> ViewSocket:
     socket = ViewSocket()
-    socket.serve(LiveSession(GRU, static=({"words": {}}, "d")))
+    socket.serve(LiveSession(GRU, fixed=({"words": {}}, "d")))
     return socket
 
 
@@ -51,7 +51,7 @@ def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
 
 
 def answer(socket: WebSocketTestSession, **ask: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    socket.send_text(json.dumps({"client": "b", "seq": 1, "static": "d", **ask}))
+    socket.send_text(json.dumps({"client": "b", "seq": 1, "digest": "d", **ask}))
     return unpack(socket.receive_bytes())
 
 
@@ -69,7 +69,7 @@ def test_key_is_answered_by_one_small_message(live: ViewSocket) -> None:
         costs, text = arrays["nll"], TEXT
         for n, letter in enumerate("Is it?", 2):
             text += letter
-            ask = {"text": text, "client": "b", "seq": n, "static": "d", "base": header["revision"]}
+            ask = {"text": text, "client": "b", "seq": n, "digest": "d", "base": header["revision"]}
             socket.send_json(ask)
             message = socket.receive_bytes()
             assert len(message) < 2000
@@ -88,25 +88,25 @@ def test_page_and_connection_share_a_text(open_app: Open) -> None:
         app.run()
         assert (component_data(app)[0]["text"], component_data(app)[0]["session"]) == ("mat", token)
         app.selectbox(key="model").select("tiny-lstm").run()
-        header, _ = answer(socket, text="mate", static="")
-        assert header["static"]["cell"] == "lstm"
+        header, _ = answer(socket, text="mate", digest="")
+        assert header["fixed"]["cell"] == "lstm"
 
 
 def test_page_keeps_address_text_despite_a_key(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    static = page._static
+    fixed = page._fixed
 
     def meanwhile(session: LiveSession, *arguments: Any) -> tuple[dict[str, Any], str]:
         session.answer(LiveAsk(text="typed just before"))
-        return static(session, *arguments)
+        return fixed(session, *arguments)
 
-    monkeypatch.setattr(page, "_static", meanwhile)
+    monkeypatch.setattr(page, "_fixed", meanwhile)
     header, _ = component_data(open_app("explore", model="tiny-gru", text=pack_text("of the address")))
     assert (header["text"], header["numbers"]["characters"]) == ("of the address", 14)
 
 
 def test_asks_for_the_page_are_left_to_it(live: ViewSocket, caplog: pytest.LogCaptureFixture) -> None:
     long_text = "a" * view_socket.MAX_ASK_CHARS
-    page_asks = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": long_text})
+    page_asks = ({"fresh": True}, {"model": "tiny-lstm"}, {"suggest": True}, {"text": long_text})
     with connected(live.token) as socket:
         for message in ("", "[", "[" * 100_000, *map(json.dumps, page_asks)):
             assert is_left_to_page(socket, message)
@@ -142,7 +142,7 @@ def test_connection_needs_the_token_and_a_living_session() -> None:
 @pytest.mark.parametrize(
     ("ask", "quick"),
     [
-        (LiveAsk(text=NEWS + "e", seq=7, base=1, static="d", client="b"), True),
+        (LiveAsk(text=NEWS + "e", seq=7, base=1, digest="d", client="b"), True),
         (LiveAsk(text=NEWS[:-3]), True),
         (LiveAsk(text=NEWS + "e" * QUICK_CHARS), True),
         (LiveAsk(text=NEWS + "e" * (QUICK_CHARS + 1)), False),
@@ -255,11 +255,11 @@ def test_viewer_and_run_answer_over_their_connections(
     app = open_app("train", run="one")  # kept: its session holds the connection
     header, _ = component_data(app)
     with connected(header["session"]) as socket:
-        run_answer, _ = answer(socket, run="one", static=header["digest"], held=[])
+        run_answer, _ = answer(socket, run="one", digest=header["digest"], held=[])
         assert len(run_answer["frames"]) > len(header["frames"])
-        assert "static" not in run_answer
+        assert "fixed" not in run_answer
     app = run_until_settled(open_app("perplexity", text=pack_text(TEXT)), "perplexity")
     header, _ = component_data(app)
     with connected(header["session"]) as socket:
-        _, arrays = answer(socket, chunks=[0], static=header["digest"])
+        _, arrays = answer(socket, chunks=[0], digest=header["digest"])
         assert "".join(map(chr, arrays["codes"])) == TEXT

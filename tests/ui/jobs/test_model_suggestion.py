@@ -12,7 +12,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page.initial_data import examples, examples_for
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.jobs import model_suggestion
-from rnnviz.ui.jobs.model_suggestion import Suggestion, find_better
+from rnnviz.ui.jobs.model_suggestion import Suggestion, find_suggestion
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell.example_text import TEXTS
 from tests.support.apptest import SHIPPED, Open, address_fields, component_data, page_words, run_until_settled
@@ -27,7 +27,7 @@ def info(name: str) -> ModelInfo:
 
 def suggest(name: str, text: str) -> Suggestion:
     shares: list[float] = []
-    suggestion = find_better(info(name), text, lambda share: shares.append(share.fraction))
+    suggestion = find_suggestion(info(name), text, lambda share: shares.append(share.fraction))
     assert shares == sorted(shares)
     assert shares[-1] < 1
     return suggestion
@@ -77,9 +77,9 @@ def test_missing_model_is_named(open_app: Open) -> None:
 def test_only_the_newest_search_is_kept(open_app: Open) -> None:
     app = open_app("explore")
     for text in ("matter to us", "usually pale"):
-        assert "better" not in ask_page(app, text=text), "a keystroke asks nobody else"
-        ask_page(app, text=text, glance=True)
-    assert len(app.session_state["better.jobs"].busy()) <= 1
+        assert "suggestion" not in ask_page(app, text=text), "a keystroke asks nobody else"
+        ask_page(app, text=text, suggest=True)
+    assert len(app.session_state["suggestion.jobs"].busy()) <= 1
 
 
 def test_examples_choose_another_model_only_for_texts_that_this_one_cannot_read() -> None:
@@ -132,8 +132,8 @@ def test_example_shows_the_named_feature() -> None:
 @pytest.mark.usefixtures("shipped")
 def test_perplexity_page_offers_the_best_model(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
-    app = run_until_settled(app, "better")
-    button = app.button(key="perplexity.better")
+    app = run_until_settled(app, "suggestion")
+    button = app.button(key="perplexity.suggestion")
     assert button.label.replace("\\", "") == "Use Journey to the West (Chinese), GRU?"
     assert "hasn't learnt this kind of text" in page_words(app)
     (offer,) = [
@@ -144,4 +144,4 @@ def test_perplexity_page_offers_the_best_model(open_app: Open) -> None:
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
     assert address_fields(app)["model"] == "chinese-gru"
     app = run_until_settled(app, "perplexity")
-    assert "perplexity.better" not in [button.key for button in app.button]
+    assert "perplexity.suggestion" not in [button.key for button in app.button]

@@ -39,9 +39,9 @@ def test_page_opens_with_an_example_in_the_readers_language(open_app: Open) -> N
     header, arrays = component_data(app)
     assert (header["text"], header["numbers"]["characters"]) == ("The Time Traveller", 18)
     assert arrays["states"].shape == (18, 12)
-    assert header["static"]["ngram"] == "3-gram"
-    english = header["static"]["words"]
-    chinese = component_data(open_app("explore", locale="zh-CN"))[0]["static"]["words"]
+    assert header["fixed"]["ngram"] == "3-gram"
+    english = header["fixed"]["words"]
+    chinese = component_data(open_app("explore", locale="zh-CN"))[0]["fixed"]["words"]
     assert chinese.keys() == english.keys()
     assert english["text"] == "Your text" != chinese["text"]
 
@@ -126,7 +126,7 @@ def test_browser_holds_a_fresh_answer_after_any_asks(
         # Of two symbols that are as probable, rounding chooses which is listed first.
         listed_alike = (browser.arrays["next"] == expected["next"]).all(axis=1)
         for name in expected.keys() - {"next"}:
-            rows = listed_alike if name in ("beside", "reshaped") else slice(None)
+            rows = listed_alike if name in ("memorylessNext", "reshaped") else slice(None)
             atol = 1 if name in ("states", "unit") else 1e-4  # colours may round to the next
             values = browser.arrays[name][rows].astype(float)
             np.testing.assert_allclose(values, expected[name][rows], rtol=1e-3, atol=atol, err_msg=name)
@@ -167,18 +167,18 @@ def test_why_sends_left_out_of_the_pinned_character() -> None:
     session, trace = LiveSession(LSTM), rnnviz.trace(LSTM, TEXT[:120])
     for t in (119, 50, 0):
         header, arrays = answered(session, text=TEXT[:120], pin=t, why=True)
-        assert header["why"] == t
-        np.testing.assert_allclose(arrays["why"], occlusion_bits(trace, t), atol=1e-5)
+        assert header["occlusionAt"] == t
+        np.testing.assert_allclose(arrays["occlusion"], occlusion_bits(trace, t), atol=1e-5)
     for ask in ({"pin": 119}, {"pin": 120, "why": True}, {"why": True}):
         header, arrays = answered(session, text=TEXT[:120], **ask)
-        assert "why" not in {*header, *arrays}
+        assert not {"occlusionAt", "occlusion"} & {*header, *arrays}
 
 
 @pytest.mark.parametrize("text", [TEXT[:121], "X" + TEXT[1:120], TEXT[:119] + "X"])
 def test_why_follows_a_changed_text(text: str) -> None:
     session = LiveSession(LSTM)
     answered(session, text=TEXT[:120], pin=119, why=True)
-    bits = answered(session, text=text, pin=119, why=True)[1]["why"]
+    bits = answered(session, text=text, pin=119, why=True)[1]["occlusion"]
     np.testing.assert_allclose(bits, occlusion_bits(rnnviz.trace(LSTM, text), 119), atol=1e-5)
 
 
@@ -186,14 +186,14 @@ def test_memoryless_network_follows_text_typed_while_hidden() -> None:
     session, ask = LiveSession(GRU, None, MLP), {"text": "The Time T", "memoryless": True}
     answered(session, text="The", memoryless=True)
     answered(session, text="The Time")
-    beside = answered(session, **ask)[1]["beside"]
-    expected = answered(LiveSession(GRU, None, MLP), **ask)[1]["beside"]
+    beside = answered(session, **ask)[1]["memorylessNext"]
+    expected = answered(LiveSession(GRU, None, MLP), **ask)[1]["memorylessNext"]
     np.testing.assert_allclose(beside, expected, rtol=1e-3, atol=1e-6)
 
 
 def test_session_without_memoryless_network_sends_none() -> None:
     _, arrays = answered(LiveSession(GRU), text=TEXT, memoryless=True)
-    assert not {"memoryless", "beside"} & arrays.keys()
+    assert not {"memoryless", "memorylessNext"} & arrays.keys()
 
 
 def test_continuation_ends_at_the_text_limit() -> None:
@@ -260,7 +260,7 @@ def test_unit_order_depends_on_no_text(order: str, quantity: str) -> None:
     first, second = LiveSession(LSTM), LiveSession(LSTM)
     asks = ((first, "T"), (first, "Time"), (first, "x"), (second, "T"))
     rows = [
-        answered(session, text=text, order=order, quantity=quantity)[1]["rows"].tolist()
+        answered(session, text=text, order=order, quantity=quantity)[1]["unitOfRow"].tolist()
         for session, text in asks
     ]
     assert rows == [rows[0]] * 4
@@ -328,13 +328,13 @@ def test_view_begins_with_the_named_unit(
     named_unit = shown_units.named_units(model)[0]
     assert named_unit.findings[0].target == target
     text = example_text.TEXTS[corpus]
-    static = initial_data.fixed_part(model, None, 0.8)[0]
-    first, sent_unit = static["first"], static["named"][0]
+    fixed = initial_data.fixed_part(model, None, 0.8)[0]
+    first, sent_unit = fixed["first"], fixed["named"][0]
     assert first == {name: sent_unit[name] for name in ("quantity", "layer", "unit")}
     _, arrays = answered(LiveSession(model), text=text, **first)
     holds = units.target(target, text).values.astype(float)
     assert np.corrcoef(arrays["unit"] * float(named_unit.findings[0].direction), holds)[0, 1] > 0.4
-    assert arrays["rows"][0] == named_unit.unit
+    assert arrays["unitOfRow"][0] == named_unit.unit
     assert f"{named_unit.findings[0].reported:.2f}" in sent_unit["about"]
     assert colour in sent_unit["caption"]
     assert re.search(typed, sent_unit["caption"])  # for how much of what people type that is right
@@ -377,8 +377,8 @@ def test_linear_cell_has_scales_from_zero() -> None:
     "load", [partial(checkpoint.load_numpy, "timemachine-gru"), lambda: GRU], ids=["searched", "unsearched"]
 )
 def test_model_without_named_unit_begins_with_surprisal(load: Callable[[], NumpyModel]) -> None:
-    static = initial_data.fixed_part(load(), None, 0.8)[0]
-    assert (static["named"], static["first"]["unit"]) == ([], None)
+    fixed = initial_data.fixed_part(load(), None, 0.8)[0]
+    assert (fixed["named"], fixed["first"]["unit"]) == ([], None)
 
 
 def test_network_without_named_unit_gives_the_reasons(shipped_lstm: NumpyModel, finding: Recorded) -> None:

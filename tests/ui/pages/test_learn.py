@@ -102,7 +102,7 @@ def test_address_restores_step_and_values(number: int, at: int, step: Step) -> N
     answered(lecture, {"present": True, "changes": {PICK: SEEN}})
     for name, control in step.controls.items():
         kind, widget = control.widget.get("kind"), control.widget
-        values = {"slider": widget.get("range", [0, 0])[1], "again": 7, "toggle": 1, "field": "tea time"}
+        values = {"slider": widget.get("range", [0, 0])[1], "button": 1, "field": "tea time"}
         new_value = values.get(kind)
         if kind == "choice":
             new_value = control.widget_at(None)["options"][-1][0]

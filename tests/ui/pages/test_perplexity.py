@@ -284,7 +284,7 @@ def test_models_that_read_a_text_differently_are_named(open_app: Open) -> None:
     app = upload(
         open_app("perplexity", model="timemachine-gru"), ("b.txt", "He said, “It’s late — go…” " * 9)
     )
-    run_until_settled(app, "better")
+    run_until_settled(app, "suggestion")
     (offer,) = [item.value.replace("\\", "") for item in app.markdown if sentence in item.value]
     assert "Sherlock Holmes, LSTM predicts the beginning of this text best" in offer
     assert f"Sherlock Holmes, LSTM {sentence}" in offer

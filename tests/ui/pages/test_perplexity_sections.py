@@ -57,7 +57,7 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
 @pytest.mark.usefixtures("shipped")
 def test_models_of_the_texts_script_are_compared_first_and_the_rest_on_request(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
-    run_until_settled(app, "better")
+    run_until_settled(app, "suggestion")
     open_section(app, "against")
     names = app.multiselect(key="rivals").options
     assert names[0] == "Python code, GRU", "the recommended one"

@@ -86,7 +86,7 @@ def test_lines_add_up_to_the_text(open_view: OpenView) -> None:
 def test_two_models_are_compared(open_view: OpenView) -> None:
     app = open_view(compared=True)
     header, arrays = component_data(app)
-    assert header["static"]["names"] == ["tiny-gru", "tiny-3gram"]
+    assert header["fixed"]["names"] == ["tiny-gru", "tiny-3gram"]
     assert len(arrays["versus"]) == len(LINES)
     assert arrays["curveRunning1"][-1] == pytest.approx(perplexity(NGRAM, text=LINES).perplexity, rel=1e-6)
     table = turn_to(app, "versus")
@@ -97,7 +97,7 @@ def test_two_models_are_compared(open_view: OpenView) -> None:
 def test_record_of_another_text_is_not_compared(open_view: OpenView) -> None:
     app = open_view(compared=True, other_text=LINES + "x")
     assert len(app.warning) == 1
-    assert component_data(app)[0]["static"]["names"] == ["tiny-gru"]
+    assert component_data(app)[0]["fixed"]["names"] == ["tiny-gru"]
     assert len(app.dataframe) == 1
 
 

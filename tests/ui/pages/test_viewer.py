@@ -52,7 +52,7 @@ class CutText:
 
 
 def ask_viewer(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    ask = ViewerAsk.from_json({"client": "b", "seq": 3, "static": "d", **fields})
+    ask = ViewerAsk.from_json({"client": "b", "seq": 3, "digest": "d", **fields})
     return unpack(session.answer(ask, {"words": {}}, "d", {"curveAt": np.zeros(1, "<u4")}))
 
 
@@ -89,7 +89,7 @@ def test_answer_holds_the_records_columns(keep: Keep) -> None:
     record, second_record = keep(text), keep(text, NGRAM)
     session = ViewerSession(record, {}, second_record, compare_records(record, second_record))
     header, arrays = ask_viewer(session, chunks=[1, 0, 99])
-    assert "static" not in header
+    assert "fixed" not in header
     assert "curveAt" not in arrays
     assert (header["client"], header["seq"], header["length"]) == ("b", 3, len(text))
     (first, second) = header["spans"]
@@ -114,7 +114,7 @@ def test_fresh_browser_gets_everything_at_the_last_place(keep: Keep) -> None:
     header, arrays = unpack(
         session.answer(ViewerAsk(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
     )
-    assert header["static"] == {"words": {}}
+    assert header["fixed"] == {"words": {}}
     assert header["place"] == 17_000
     assert arrays["curveAt"].tolist() == [1]
     (middle,) = (index for index, start, stop in header["spans"] if start <= 17_000 < stop)
@@ -131,7 +131,7 @@ def test_jump_is_repeated_until_another_one(keep: Keep) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [None, [], "x", {"chunks": "all", "at": -1, "place": 1.5, "static": 3}, {"chunks": [True, None, -1, 2.0]},
+    [None, [], "x", {"chunks": "all", "at": -1, "place": 1.5, "digest": 3}, {"chunks": [True, None, -1, 2.0]},
      {"at": "7", "seq": 2**60, "client": None}],
 )  # fmt: skip
 def test_request_of_any_json_is_valid(value: object) -> None:

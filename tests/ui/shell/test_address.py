@@ -34,15 +34,15 @@ def test_address_shows_memoryless_network(open_app: Open) -> None:
     app = open_app("explore", model="timemachine-gru", memoryless="1", text=pack_text("The door"))
     header, arrays = component_data(app)
     assert {"memoryless": True, "quantity": "hidden"}.items() <= header["arrival"].items()
-    assert header["static"]["memoryless"] == "timemachine-mlp"
+    assert header["fixed"]["memoryless"] == "timemachine-mlp"
     assert len(arrays["memoryless"]) == 8
     for query in ({"memoryless": "2"}, {"unit": "3"}):  # nonsense, and an address from before there was this
         header, arrays = component_data(open_app("explore", model="timemachine-gru", **query))
         assert header["arrival"]["memoryless"] is False
         assert "memoryless" not in arrays
     header, arrays = component_data(open_app("explore", model="python-gru", memoryless="1"))
-    assert (header["static"]["memoryless"], "memoryless" in arrays) == (None, False)
-    assert header["unit"] == header["static"]["first"]["unit"], "the view begins as ever"
+    assert (header["fixed"]["memoryless"], "memoryless" in arrays) == (None, False)
+    assert header["unit"] == header["fixed"]["first"]["unit"], "the view begins as ever"
 
 
 @pytest.mark.parametrize(

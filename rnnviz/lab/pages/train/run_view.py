@@ -181,8 +181,8 @@ class RunPicture:
             **self._facts,
         }
         # Words and layout only where the browser lacks them: in the first answer, and after they changed.
-        if ask.get("static", digest) != digest or digest != self._sent_digest:
-            header["static"] = layout
+        if ask.get("digest", digest) != digest or digest != self._sent_digest:
+            header["fixed"] = layout
         self._sent_digest = digest
         return pack(header, {**curve_arrays, **frames.arrays})
 
@@ -212,12 +212,8 @@ class RunPicture:
             steps=self._counts_steps,
             uniform=start.get("uniform") is not None or not start,
             has_watch_text=bool(self.selected.description.get("probe")),
-            clips=self.clips(),
+            clips=self.selected.config.get("clip", 1.0) is not None,
         )
-
-    def clips(self) -> bool:
-        """Whether the run clips its gradients."""
-        return self.selected.config.get("clip", 1.0) is not None
 
     def measurement(self) -> str:
         """Whether the run measures its validation text as it trains, or its held-out text at the end:
@@ -302,7 +298,9 @@ class RunPicture:
                 progress if eta is None else _("{far} · {time} left").format(far=progress, time=duration(eta))
             )
         if state == "diverged":
-            return run_words.diverged(self.monitor.newest("diverged"), clips=self.clips())
+            return run_words.diverged(
+                self.monitor.newest("diverged").get("step"), training.curves(self.monitor.events).gradient
+            )
         words = run_words.state_word(state).capitalize()
         if read is not None:
             words = _("{state} at {far}").format(state=words, far=progress)
@@ -342,9 +340,10 @@ class SnapshotFrames:
             entropy = -np.sum(np.exp(log_probs) * np.maximum(log_probs, -1e4), axis=1)
         states = np.take_along_axis(snapshot.hidden, self.shown_units[np.newaxis], 2)
         columns = {
-            "states": self._scale.levels(states),
+            # Where a diverged run's numbers overflowed, the sum of two infinities is none.
+            "states": self._scale.levels(np.where(np.isfinite(states), states, self._scale.high)),
             "next": self._numbers(symbols[i] for i in likely.ravel()).reshape(likely.shape),
-            "chances": np.exp(np.take_along_axis(log_probs, likely, 1)).astype("<f4"),
+            "chances": np.nan_to_num(np.exp(np.take_along_axis(log_probs, likely, 1))).astype("<f4"),
             "actual": self._numbers(symbols[i] for i in actual),
             "chance": np.exp(log_probs[np.arange(len(actual)), actual]).astype("<f4"),
             "nll": snapshot.nll.astype("<f4"),

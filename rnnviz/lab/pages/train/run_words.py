@@ -1,10 +1,13 @@
 """States, numbers and sentences of runs in the session's language, and the training view's words."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from rnnviz.arrays import Doubles
 from rnnviz.i18n import _, ngettext
-from rnnviz.lab.reports.training import diverged_steps
 from rnnviz.networks.cells import CELLS
 from rnnviz.page.formatting import duration, network, presenting_words, view_words
 
@@ -190,21 +193,17 @@ def reason(state: str, cause: object) -> str:
     return reasons.get(str(cause), "")
 
 
-def diverged(event: Mapping[str, Any], *, clips: bool) -> str:
-    """The sentences on how a run diverged, and on what would keep it from that."""
-    norms = [norm for step in diverged_steps(event) if (norm := as_number(step.get("gradient_norm")))]
-    low, high = min(norms, default=0.0), max(norms, default=0.0)
-    sentence = _("Diverged at step {step}: the loss is no longer a number.")
-    if high > 2 * low:
-        sentence = _(
-            "Diverged at step {step}: the gradient norm grew from {low} to {high}, then the loss was no "
-            "number."
-        )
-    advice = (
-        _("A lower learning rate makes smaller steps.") if clips else _("Clipping would shorten such a step.")
+def diverged(step: object, norms: Doubles) -> str:
+    """The sentences on the step at which a run diverged, by its gradient norms, and on what helps."""
+    finite = norms[np.isfinite(norms)]
+    return _(
+        "Diverged at step {step}: the gradient norm went from {low} up to {high}, then the loss was no "
+        "number. Clip gradients, or lower the learning rate."
+    ).format(
+        step=f"{as_number(step) or 0:,.0f}",
+        low=f"{finite.min(initial=math.inf):.2g}",
+        high=f"{finite.max(initial=0.0):.2g}",
     )
-    step = f"{as_number(event.get('step')) or 0:,.0f}"
-    return sentence.format(step=step, low=f"{low:.2g}", high=f"{high:.2g}") + " " + advice
 
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:

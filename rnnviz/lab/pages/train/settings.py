@@ -229,9 +229,10 @@ def read_form(text: TrainingText, preset_key: str) -> FormValues:
     """The values of the form. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(preset_key, text.corpus.characters, cores())
     # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
-    values = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
-    off = {name for name, value in values.items() if value == SETTINGS[name].off}
-    values |= dict.fromkeys(off)  # None
+    shown = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
+    values: dict[str, Any] = {
+        name: None if value == SETTINGS[name].off else value for name, value in shown.items()
+    }
     minutes_limit = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = minutes_limit != (minutes or None) or any(
         v != getattr(config, name) for name, v in values.items()

@@ -8,34 +8,28 @@ const UNSEEN = /^[\p{C}\p{Z}]$/u;
 const HIDDEN =
   /^[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Co}\p{Cn}]$/u;
 
-/** Whether the UTF-16 unit at i begins a surrogate pair. @param {string} text @param {number} i */
-function isPair(text, i) {
-  const code = text.charCodeAt(i);
-  return code >= 0xd800 && code < 0xdc00 && i + 1 < text.length;
-}
-
 /**
  * The number of code points in the first `units` UTF-16 units of `text`.
  * @param {string} text @param {number} units @param {boolean} hasPairs whether the text has any pairs; without, no loop is needed
  */
 export function toCharacterIndex(text, units, hasPairs) {
-  if (!hasPairs) return units;
-  let count = 0;
-  for (let i = 0; i < units; i++, count++) if (isPair(text, i)) i++;
-  return count;
+  return hasPairs ? Array.from(text.slice(0, units)).length : units;
 }
 
 /** The number of UTF-16 units in the first `count` code points. @param {string} text @param {number} count @param {boolean} hasPairs */
 export function toUtf16Index(text, count, hasPairs) {
   if (!hasPairs) return count;
-  let i = 0;
-  for (; count > 0 && i < text.length; count--) i += isPair(text, i) ? 2 : 1;
-  return i;
+  let [units, left] = [0, count];
+  for (const character of text) {
+    if (left-- <= 0) break;
+    units += character.length;
+  }
+  return units;
 }
 
 /** A text as the server normalises it: line breaks of one character, no half surrogate pairs. @param {string} text */
 export function clean(text) {
-  return (text.toWellFormed?.() ?? text).replace(/\r\n?/g, "\n");
+  return text.toWellFormed().replace(/\r\n?/g, "\n");
 }
 
 /** A code point's name, such as U+0041. @param {number} code */

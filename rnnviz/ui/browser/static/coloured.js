@@ -96,7 +96,7 @@ export function runs(values) {
  */
 export function unifyClusters(codes, level, neutral) {
   const text = String.fromCodePoint(...codes);
-  if (!JOINED.test(text) || !Intl.Segmenter) return level;
+  if (!JOINED.test(text)) return level;
   const distance = (/** @type {number} */ n) => Math.abs(n - neutral);
   let from = 0;
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)) {

@@ -45,9 +45,9 @@ function rowsAt(y, H, rows) {
  * The mean colour index of a column's rows from … to - 1.
  * @param {States} store @param {number} base the column's first index in `states` @param {number} from @param {number} to
  */
-function mean({ states, rows }, base, from, to) {
+function mean({ states, unitOfRow }, base, from, to) {
   let sum = 0;
-  for (let row = from; row < to; row++) sum += states[base + (rows ? rows[row] : row)];
+  for (let row = from; row < to; row++) sum += states[base + (unitOfRow ? unitOfRow[row] : row)];
   return Math.round(sum / (to - from));
 }
 
@@ -112,19 +112,19 @@ export class Heat {
     const { first, last, columns, width, strip } = view;
     const pen = fit(this.strip, width, strip);
     pen.clearRect(0, 0, width, strip);
-    const room = width / columns;
-    const size = Math.max(9, Math.min(Math.round(0.78 * strip), Math.floor(room * 1.5)));
+    const columnWidth = width / columns;
+    const size = Math.max(9, Math.min(Math.round(0.78 * strip), Math.floor(columnWidth * 1.5)));
     pen.font = `${size}px ${font}`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     for (let t = first; t < last; t++) {
       const mark = visible(list[t] ?? "");
-      const x = (t - first + 0.5) * room;
+      const x = (t - first + 0.5) * columnWidth;
       const unknown = store.isUnknown(t);
       const quiet = mark !== list[t];
       pen.fillStyle = unknown ? theme.actual : quiet ? theme.muted : theme.text;
-      pen.fillText(mark.startsWith("U+") ? "�" : mark, x, strip / 2 + 0.5, room * 1.6);
-      if (unknown) pen.fillRect(x - room / 2 + 1, strip - 2, room - 2, 1.5);
+      pen.fillText(mark.startsWith("U+") ? "�" : mark, x, strip / 2 + 0.5, columnWidth * 1.6);
+      if (unknown) pen.fillRect(x - columnWidth / 2 + 1, strip - 2, columnWidth - 2, 1.5);
     }
   }
 }

@@ -1,5 +1,7 @@
 // Sentences. The server sends them in the session's language; browser modules hold none.
 
+import { put } from "./dom.js";
+
 /** A sentence with its braces filled in; unknown names stay. @param {string} sentence @param {Record<string, unknown>} values */
 export function fill(sentence, values) {
   return sentence.replace(/\{(\w+)\}/g, (brace, name) => (name in values ? String(values[name]) : brace));
@@ -20,7 +22,7 @@ export function label(root, phrase) {
     for (const element of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(`[data-${name}]`)))
       write(element, phrase(element.dataset[name] ?? ""));
   };
-  setWords("word", (element, text) => (element.textContent = text));
+  setWords("word", put);
   setWords("label", (element, text) => element.setAttribute("aria-label", text));
   setWords("title", (element, text) => (element.title = text));
 }

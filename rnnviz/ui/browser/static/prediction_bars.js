@@ -170,7 +170,7 @@ function bars(store, list, t) {
   const actual = t < list.length ? store.ids[t] : -1;
   /** @type {Bar[]} */
   const newBars = expected.map(({ id, p }, i) => {
-    const kinds = [id === actual && "rv-came", id === 0 && "rv-word", reshaped?.p[i] === 0 && "rv-out"];
+    const kinds = [id === actual && "rv-actual", id === 0 && "rv-word", reshaped?.p[i] === 0 && "rv-out"];
     const kind = kinds.filter(Boolean).join(" ");
     return {
       id,
@@ -195,8 +195,8 @@ function bars(store, list, t) {
   // The actual character has a row below if it isn't among the first. The row is always there, so nothing jumps.
   if (actual >= 0 && !expected.some(({ id }) => id === actual)) {
     const p = store.probability(t);
-    const values = { p: reshaped?.came ?? p, was: reshaped ? p : null, other: memoryless?.came };
-    newBars.push({ id: actual, character: list[t], ...values, kind: "rv-came" });
+    const values = { p: reshaped?.actual ?? p, was: reshaped ? p : null, other: memoryless?.actual };
+    newBars.push({ id: actual, character: list[t], ...values, kind: "rv-actual" });
   } else newBars.push({ id: NO_SYMBOL, character: "", p: null, was: null, kind: "rv-none" });
   return newBars;
 }

@@ -75,7 +75,7 @@ export interface States {
   start: number;
   units: number;
   states: Uint8Array;
-  rows: Uint16Array | null;
+  unitOfRow: Uint16Array | null; // null: row n is unit n
   isUnknown(t: number): boolean;
 }
 
@@ -94,7 +94,7 @@ export interface Predictions {
 /** A reshaped prediction, see `reshaped` in page/live_answer.py. */
 export interface Reshaped {
   p: Float32Array; // of the listed symbols
-  came: number;
+  actual: number;
   left: number;
 }
 

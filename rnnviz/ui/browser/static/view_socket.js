@@ -9,7 +9,7 @@
 // An ask may be lost with its connection, and an answer may come twice or late. Each has a number (`seq`): an answer to
 // an older ask than the one in flight is ignored, and an ask without an answer is repeated as a new one.
 
-/** @import { Header } from "./types" */
+/** @import { Header, Untyped } from "./types" */
 
 const ADDRESS = "/live";
 const OPEN = 1; // WebSocket.OPEN, which Node lacks
@@ -23,7 +23,7 @@ export class ViewSocket {
   askDue = false;
   /** Whether a newer ask may replace the one in flight. Only page/page.js sets it, while a network there reads a long text. */
   replaceable = false;
-  /** @type {object | null} changes that the page must hear of, until it has answered */
+  /** @type {Untyped} changes that the page must hear of, until it has answered; null for none */
   pageChanges = null;
   /** @type {object | null} those in the ask in flight */
   pageChangesInFlight = null;

@@ -37,7 +37,7 @@ KEY = "live"
 FIRST_TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged
 _component = Component("live")
 # Keys of st.session_state. _OFFERED holds the number of the text that the page offered last, and that text.
-_LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
+_SOCKET, _SESSION, _OFFERED = "explore.socket", "explore.session", "explore.offered"
 
 
 def page(context: ModelContext) -> None:
@@ -52,7 +52,7 @@ def page(context: ModelContext) -> None:
 def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyModel | None) -> None:
     state, arrived = st.session_state, take_bookmark()
     session, text = _session(context, memoryless, arrived)
-    static = _static(session, networks)
+    fixed = _fixed(session, networks)
     # Streamlit runs this fragment for an ask, and within each whole run of the page: then without an ask, for
     # a browser that may hold nothing, so everything is sent, the text too.
     ask = LiveAsk.from_json(take_ask(KEY) or {"fresh": True})
@@ -60,21 +60,21 @@ def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyMod
         ask = replace(ask, fresh=True, model="")
     if ask.model and ask.model != context.info.path.stem:
         _choose_model(ask, session)
-    link: ViewSocket = state.get(_LINK) or state.setdefault(_LINK, ViewSocket())
+    socket: ViewSocket = state.get(_SOCKET) or state.setdefault(_SOCKET, ViewSocket())
     # The token tells the browser that the session is new, as after the server's restart.
-    extra: dict[str, object] = {"session": link.token}
-    extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
+    extra: dict[str, object] = {"session": socket.token}
+    extra |= {"suggestion": _suggestion(context, ask.text)} if ask.suggest else {}
     if ask.fresh:
         begin = first_heat_map(shown_units.named_units(context.network))
-        looks = arrived.looks if arrived else LiveAsk(**begin)
+        begin_ask = arrived.ask if arrived else LiveAsk(**begin)
         # With the ask's number: keys pressed meanwhile have later ones, and their answers still count.
-        ask = replace(looks, client=ask.client, seq=ask.seq, text=text)
+        ask = replace(begin_ask, client=ask.client, seq=ask.seq, text=text)
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening_text(context.model)}
         extra |= {"arrival": arrived.view} if arrived else {}
     # The connection's thread may be answering a key with this session: it gets the new words in between.
-    with link.lock:
-        session.static = static
-        link.serve(session)
+    with socket.lock:
+        session.fixed = fixed
+        socket.serve(session)
         data = session.answer(ask, **extra)
     _component.mount(data, key=KEY)
 
@@ -102,6 +102,8 @@ def _session(
     models = context.network, context.ngram_model, memoryless
     if session is None or not all(map(is_, (session.model, session.ngram_model, session.memoryless), models)):
         session = state[_SESSION] = LiveSession(*models, temperature=FIRST_TEMPERATURE)
+    # Without the lock: the answer that follows reads the text anew, and until then `is_quick` alone compares
+    # with it, which decides where an ask is answered, not how.
     session.text = text
     return session, text
 
@@ -117,24 +119,24 @@ def _choose_model(ask: LiveAsk, session: LiveSession) -> None:
     st.rerun()
 
 
-def _glance(context: ModelContext, text: str) -> dict[str, object]:
+def _suggestion(context: ModelContext, text: str) -> dict[str, object]:
     """The search for a model that reads the text better: its state; once done, the fields of `Suggestion`."""
-    job = model_suggestion.glance(context.info, text)
+    job = model_suggestion.ask_suggestion(context.info, text)
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
     return {"state": "failed" if job.state in END_STATES else "pending"}
 
 
-def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, Any], str]:
-    """The unchanging part of the answers and its digest, cached in the session; see `fixed_part`."""
+def _fixed(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, Any], str]:
+    """The fixed part of the answers and its digest, cached in the session; see `fixed_part`."""
     # Making it takes longer than an answer: it holds all words, colours and symbols.
-    mark = (session, language(), [info.path for info in networks])
-    cached_mark, static = st.session_state.get("explore.static", (None, None))
-    if static is None or cached_mark != mark:
+    key = (session, language(), [info.path for info in networks])
+    cached_key, fixed = st.session_state.get("explore.fixed", (None, None))
+    if fixed is None or cached_key != key:
         models = session.model, session.ngram_model
-        static = fixed_part(*models, FIRST_TEMPERATURE, networks, session.memoryless)
-        st.session_state["explore.static"] = mark, static
-    return cast("tuple[dict[str, Any], str]", static)
+        fixed = fixed_part(*models, FIRST_TEMPERATURE, networks, session.memoryless)
+        st.session_state["explore.fixed"] = key, fixed
+    return cast("tuple[dict[str, Any], str]", fixed)
 
 
 # The view fills the page, for a projector; its first line is between the buttons of Streamlit's header.
@@ -160,12 +162,12 @@ class Bookmark:
     """A parsed address.
 
     text   its text; None without one, or if it can't be read
-    looks  the view on the text, as an ask
+    ask    the view on the text, as an ask
     view   the same as JSON for the browser, with the caret, the pin and any error
     """
 
     text: str | None
-    looks: LiveAsk
+    ask: LiveAsk
     view: dict[str, Any]
 
 

@@ -122,7 +122,7 @@ def _suggest_model(context: ModelContext, text: ReaderText, score: Score) -> Non
     """
     foreign = _is_foreign(context, score)
     beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
-    job = model_suggestion.glance(context.info, beginning, SUGGESTION_WAIT_S if foreign else 0.0)
+    job = model_suggestion.ask_suggestion(context.info, beginning, SUGGESTION_WAIT_S if foreign else 0.0)
     if job.state not in END_STATES:
         _rerun_after(job)
     suggestion, parts = job.result, []
@@ -152,7 +152,7 @@ def _suggest_model(context: ModelContext, text: ReaderText, score: Score) -> Non
         st.markdown(together(parts), width="content")
         st.button(
             _("Use {name}?").format(name=plain(name)),
-            key="perplexity.better",
+            key="perplexity.suggestion",
             type="primary" if foreign else "secondary",
             on_click=sidebar.MODEL.request,
             args=(suggestion.name,),

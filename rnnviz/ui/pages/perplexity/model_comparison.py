@@ -58,7 +58,10 @@ def _order_models(
     of other scripts.
     """
     beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
-    suggestion, models = model_suggestion.glance(context.info, beginning).result, _other_models(context)
+    suggestion, models = (
+        model_suggestion.ask_suggestion(context.info, beginning).result,
+        _other_models(context),
+    )
     # A glance at the beginning: the order is there at once, before any model has read the text.
     unknown = {name: model_suggestion.unknown_share(info, beginning) for name, info in models.items()}
     order = sorted(models, key=lambda name: (suggestion is None or name != suggestion.name, unknown[name]))

@@ -106,12 +106,12 @@ def _viewer_and_tables(view: TextView) -> None:
 @st.fragment
 def _viewer(view: TextView) -> None:
     key, socket, session = f"{view.key}.viewer", view.socket, view.session
-    fixed = *view.static(), view.curve_points()
+    answer_parts = *view.fixed_part(), view.curve_points()
     ask = ViewerAsk.from_json(take_ask(key) or {"fresh": True})
     # An answer over the connection may be under way on another thread: the session is one thread's at a time.
     with socket.lock:
-        socket.serve(ViewerAnswers(session, *fixed))
-        data = session.answer(ask, *fixed, session=socket.token)
+        socket.serve(ViewerAnswers(session, *answer_parts))
+        data = session.answer(ask, *answer_parts, session=socket.token)
     _component.mount(data, key=key)
 
 
@@ -120,7 +120,7 @@ class ViewerAnswers:
     """Answers over the viewer's own connection; the fields are `ViewerSession.answer`'s arguments."""
 
     session: ViewerSession
-    static: dict[str, Any]
+    fixed: dict[str, Any]
     digest: str
     curves: dict[str, Any]
 
@@ -128,7 +128,7 @@ class ViewerAnswers:
         """See `Answerer.answer_ask`; never at once, as an answer reads files."""
         if at_once:
             return None
-        return self.session.answer(ViewerAsk.from_json(ask_json), self.static, self.digest, self.curves)
+        return self.session.answer(ViewerAsk.from_json(ask_json), self.fixed, self.digest, self.curves)
 
 
 class TextView:
@@ -173,7 +173,7 @@ class TextView:
                 self._computed[key] = make()
         return self._computed[key]
 
-    def static(self) -> tuple[dict[str, Any], str]:
+    def fixed_part(self) -> tuple[dict[str, Any], str]:
         """The fixed part of the answers, in the session's language: words, colours, axes; and its
         digest.
         """

@@ -42,7 +42,7 @@ class ViewerAsk:
     at           the character whose predictions to add, or None
     passage      start and stop of a passage whose cost to add, or None
     place        the first character in view, where the reader returns later
-    static       the digest of the fixed part that the browser holds
+    digest       the digest of the fixed part that the browser holds
     fresh        the browser holds nothing: send the reader's last place
     """
 
@@ -52,7 +52,7 @@ class ViewerAsk:
     at: int | None = None
     passage: tuple[int, int] | None = None
     place: int = 0
-    static: str = ""
+    digest: str = ""
     fresh: bool = False
 
     @classmethod
@@ -68,7 +68,7 @@ class ViewerAsk:
             at=whole,
             passage=lambda v: isinstance(v, list) and len(v) == 2 and all(map(whole, v)) and v[0] < v[1],
             place=whole,
-            static=payload.text(64),
+            digest=payload.text(64),
             fresh=payload.true,
         )
         passage = None if ask.passage is None else (ask.passage[0], ask.passage[1])  # JSON has no tuples
@@ -132,14 +132,14 @@ class ViewerSession:
     def answer(
         self,
         ask: ViewerAsk,
-        static: Mapping[str, Any],
+        fixed: Mapping[str, Any],
         digest: str,
         curves: Mapping[str, Any],
         **extra: Any,
     ) -> bytes:
         """The bytes that answer `ask`, in the format of `payload.pack`.
 
-        static, curves  the fixed part, left out if the browser holds its `digest`
+        fixed, curves  the fixed part, left out if the browser holds its `digest`
         extra           further entries of the header
         """
         if ask.fresh:
@@ -163,8 +163,8 @@ class ViewerSession:
         }
         arrays = self._arrays([(start, stop) for _, start, stop in spans])
         # Words, colours and curve don't change: they are sent once, not with every scroll.
-        if ask.static != digest:
-            header["static"] = dict(static)
+        if ask.digest != digest:
+            header["fixed"] = dict(fixed)
             arrays |= curves
         # Repeated with every answer, as an answer may be lost; the jump's number says whether it is new.
         if self._jump is not None:

@@ -74,7 +74,7 @@ export function layerOf(frame, layer) {
     start: 0,
     length: T,
     units: H,
-    rows: null,
+    unitOfRow: null,
     states,
     ids: frame.actual,
     isUnknown: (t) => frame.actual[t] === 0,

@@ -40,7 +40,7 @@ export interface Answer extends Header {
   symbols: string[];
   logPosition: number; // bytes of the event log that the answer tells of
   digest: string;
-  static?: Fixed;
+  fixed?: Fixed;
   fraction: number;
   progressLine: string;
   passed: string | null;

@@ -19,7 +19,7 @@ const PACE_MS = 170; // milliseconds of each snapshot in a replay
 const BRIEF_RUN_S = 10; // seconds of training; a shorter run is replayed at its end
 const FONT_PX = [20, 30]; // pixels of the sentence's font, at most: usual, and for a projector
 
-/** @type {Map<string, Fixed>} unchanging parts by digest, kept for a remounted view */
+/** @type {Map<string, Fixed>} fixed parts by digest, kept for a remounted view */
 const fixedParts = new Map();
 
 let lastStart = 0; // the number of the last start shown: a remounted view doesn't scroll there again
@@ -75,7 +75,7 @@ export class View extends BaseView {
 
   /** @param {Answer} header @param {Curves} arrays */
   receive(header, arrays) {
-    if (header.static) fixedParts.set(header.digest, header.static);
+    if (header.fixed) fixedParts.set(header.digest, header.fixed);
     const fixed = fixedParts.get(header.digest);
     if (fixed) this.applyAnswer(header, arrays, fixed);
     else {
@@ -140,7 +140,7 @@ export class View extends BaseView {
 
   makeAsk() {
     const digest = fixedParts.has(this.digest) ? this.digest : "";
-    return { run: this.head?.run ?? "", static: digest, held: [...this.frames.snapshots.keys()] };
+    return { run: this.head?.run ?? "", digest, held: [...this.frames.snapshots.keys()] };
   }
 
   build() {

@@ -74,14 +74,14 @@ export class Bookmark {
   restoreView(moved) {
     const { view } = this;
     const { store } = view;
-    this.opening = store.head.opening;
+    this.opening = store.header.opening;
     this.model = "";
-    if (store.head.arrival && !moved) this.applyArrival(store.head.arrival);
+    if (store.header.arrival && !moved) this.applyArrival(store.header.arrival);
     const { quantities, layers, units } = store.fixed;
     if (!(view.quantity in quantities)) view.quantity = "hidden";
     view.layer = Math.min(view.layer, layers - 1);
     if (view.unit !== null && view.unit >= units) view.unit = null;
-    const { quantity, layer, order, unit, start } = store.head;
+    const { quantity, layer, order, unit, start } = store.header;
     view.start = Math.max(start, store.stop - view.columns);
     const compares = view.memoryless && store.fixed.memoryless !== null;
     const choices = [view.quantity, view.layer, view.order, view.unit, compares];

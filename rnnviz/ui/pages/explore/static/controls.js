@@ -4,8 +4,8 @@ import { together } from "../../../browser/static/alt_text.js";
 import { visible } from "../../../browser/static/characters.js";
 import { button, find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/messages.js";
-import { Advice } from "./advice.js";
 import { NETWORK } from "./history.js";
+import { Suggestions } from "./suggestions.js";
 
 /** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
@@ -38,16 +38,16 @@ export class Controls {
     this.root = root;
     label(root, phrase);
     find(root, "textarea.rv-text").placeholder = phrase("placeholder");
-    this.advice = new Advice(view, phrase);
+    this.suggestions = new Suggestions(view, phrase);
     find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(example)));
     const quantities = Object.keys(fixed.quantities).map((name) => [name, phrase(`quantity.${name}`)]);
     this.choose("quantity", quantities, (quantity) => view.choose({ quantity }));
     const layers = Array.from({ length: fixed.layers }, (_, n) => [n, phrase("layer.n", { n })]);
     this.choose("layer", layers, (layer) => view.choose({ layer: Number(layer) }));
     find(root, "label.rv-layers").hidden = fixed.layers === 1;
-    const showsFew = fixed.few < fixed.units;
+    const showsFew = fixed.steadyUnits < fixed.units;
     const orders = [
-      ["steady", phrase(showsFew ? "order.steady" : "order.slow", { n: fixed.few })],
+      ["steady", phrase(showsFew ? "order.steady" : "order.slow", { n: fixed.steadyUnits })],
       ["alike", phrase("order.alike")],
       ["index", phrase("order.index")],
     ];
@@ -87,7 +87,7 @@ export class Controls {
     const { model, name } = example;
     const { titles } = this.view.store.fixed;
     const title = model ? this.phrase("examples.turn", { name: titles[model] ?? model }) : "";
-    return this.button(name, title, () => this.advice.loadExample(example));
+    return this.button(name, title, () => this.suggestions.loadExample(example));
   }
 
   /** @param {string} name @param {(string | number)[][]} list [value, text] @param {(value: string) => void} act */
@@ -128,16 +128,16 @@ export class Controls {
   }
 
   /** The equation of the unit's step at the pin, in numbers, and a link to the unit on Inside. @param {Store} store */
-  stepCaption({ head, fixed }) {
+  stepCaption({ header, fixed }) {
     const { view, phrase } = this;
     const { pin, unit, numbers } = view;
-    const { step } = head;
+    const { step } = header;
     if (!step || pin === null) return null;
     const formula = phrase(`step.${fixed.cell}`, stepTerms(step, numbers));
     const sentence = phrase("step", { n: unit, c: visible(view.characters[pin] ?? ""), formula });
     const link = make("a", "", phrase("step.link"));
     const to = new URL("inside", document.baseURI);
-    const query = { model: fixed.model, part: "units", unit, layer: head.layer, quantity: head.quantity };
+    const query = { model: fixed.model, part: "units", unit, layer: header.layer, quantity: header.quantity };
     for (const [name, value] of Object.entries(query)) to.searchParams.set(name, String(value));
     link.href = to.href;
     return [sentence, ...(link.textContent ? [make("br"), link] : [])];
@@ -193,8 +193,8 @@ export class Controls {
   /** @param {Store} store @param {number} first the window's first character */
   draw(store, first) {
     const { view, phrase, root } = this;
-    this.advice.draw();
-    const { head, fixed } = store;
+    this.suggestions.draw();
+    const { header, fixed } = store;
     for (const name of /** @type {const} */ (["quantity", "layer", "order"])) {
       const select = find(root, `select.rv-${name}`);
       // Even an equal value costs milliseconds to set, at every keystroke.
@@ -202,20 +202,20 @@ export class Controls {
     }
     find(root, "span.rv-by").hidden = !view.editor.writers.includes(NETWORK);
     this.showColouring();
-    const steady = head.order === "steady";
+    const steady = header.order === "steady";
     find(root, "label.rv-zooms").hidden = steady || fixed.units <= Math.min(...ROW_COUNTS);
-    put(this.all, phrase(steady ? "rows.all" : "rows.few", { n: steady ? fixed.units : fixed.few }));
+    put(this.all, phrase(steady ? "rows.all" : "rows.few", { n: steady ? fixed.units : fixed.steadyUnits }));
     const [name, , notice] = find(root, "div.rv-title-states").children;
-    put(name, phrase(`quantity.${head.quantity}`));
-    const withoutState = fixed.cell === "mlp" && head.quantity === "hidden";
-    const steadyStates = steady && ["hidden", "cell"].includes(head.quantity);
+    put(name, phrase(`quantity.${header.quantity}`));
+    const withoutState = fixed.cell === "mlp" && header.quantity === "hidden";
+    const steadyStates = steady && ["hidden", "cell"].includes(header.quantity);
     put(this.fold, phrase(view.figure.folded ? "unfold" : "fold"));
-    const scale = fixed.quantities[head.quantity];
+    const scale = fixed.quantities[header.quantity];
     const { kind } = scale;
-    put(notice, phrase(withoutState ? "notice.mlp" : `notice.${steadyStates ? kind : head.quantity}`));
+    put(notice, phrase(withoutState ? "notice.mlp" : `notice.${steadyStates ? kind : header.quantity}`));
     // Cell states, and a single unit behind the text, are scaled by their own reach.
     const ends = (/** @type {boolean} */ perUnit) => scaleEnds(scale, perUnit, view.numbers, phrase);
-    this.drawKey("states", kind, ...ends(head.quantity === "cell"));
+    this.drawKey("states", kind, ...ends(header.quantity === "cell"));
     // Beyond a scale's end its strongest colour stays, so the ends say that there may be more.
     const full = (/** @type {string} */ side) => phrase("bits.n", { n: side + fixed.reasonFull });
     if (view.why) this.drawKey("tint", "reason", full("≤ −"), full("≥ "));
@@ -259,7 +259,7 @@ export class Controls {
     if (this.drawnKeys[where] === mark) return;
     this.drawnKeys[where] = mark;
     const bar = make("i");
-    bar.style.background = `linear-gradient(to right, ${stops(theme[kind]).join(", ")})`;
+    bar.style.background = `linear-gradient(to right, ${theme[kind].join(", ")})`;
     find(this.root, `span.rv-key-${where}`).replaceChildren(low, bar, high);
   }
 
@@ -290,15 +290,15 @@ export class Controls {
 
 /**
  * The sentence on the earlier character that the pinned one rests on most.
- * @param {Pick<Store, "head" | "occlusion">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Phrase} phrase
+ * @param {Pick<Store, "header" | "occlusion">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Phrase} phrase
  */
-export function whySentence({ head, occlusion }, list, numbers, phrase) {
-  if (!occlusion || head.why === undefined) return phrase("why.help");
+export function whySentence({ header, occlusion }, list, numbers, phrase) {
+  if (!occlusion || header.occlusionAt === undefined) return phrase("why.help");
   const at = (/** @type {number} */ t) => visible(list[t] ?? "");
   const best = occlusion.reduce((best, bits, i) => (bits > occlusion[best] ? i : best), 0);
-  const [c, bits] = [at(head.why), numbers.fixed(occlusion[best])];
+  const [c, bits] = [at(header.occlusionAt), numbers.fixed(occlusion[best])];
   if (occlusion[best] >= 0.005)
-    return phrase("why.most", { c, bits, most: at(head.why - occlusion.length + best) });
+    return phrase("why.most", { c, bits, most: at(header.occlusionAt - occlusion.length + best) });
   return phrase(occlusion.length ? "why.none" : "why.first", { c });
 }
 
@@ -344,9 +344,9 @@ export function stepTerms(step, numbers) {
 }
 
 /** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Phrase} phrase */
-export function compareWithCounts({ fixed, head, length, ngramRunning, networkRunning }, phrase) {
+export function compareWithCounts({ fixed, header, length, ngramRunning, networkRunning }, phrase) {
   const t = length - 1;
-  const lead = t < 0 || head.foreign ? 1 : ngramRunning.perplexity(t) / networkRunning.perplexity(t);
+  const lead = t < 0 || header.foreign ? 1 : ngramRunning.perplexity(t) / networkRunning.perplexity(t);
   const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
   const words = { n: fixed.order, last: fixed.order - 1 };
   return lead > MIN_LEAD ? phrase("notice.ahead", words) : lead < 1 / MIN_LEAD ? phrase(behind, words) : "";
@@ -360,9 +360,4 @@ export function compareWithCounts({ fixed, head, length, ngramRunning, networkRu
 export function scaleEnds({ low, high }, perUnit, numbers, phrase) {
   const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + numbers.rough(x);
   return perUnit ? [phrase("low"), phrase("high")] : [sign(low), sign(high)];
-}
-
-/** As many of a scale's colours as a gradient needs, the last one among them. @param {string[]} colours */
-export function stops(colours) {
-  return colours.filter((_, i, { length }) => i % 32 === 0 || i === length - 1);
 }

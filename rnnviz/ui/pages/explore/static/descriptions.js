@@ -30,7 +30,7 @@ export class Descriptions {
   /** @param {Store} store */
   extent(store) {
     const { phrase, numbers } = this;
-    const what = phrase(`quantity.${store.head.quantity}`);
+    const what = phrase(`quantity.${store.header.quantity}`);
     const [units, n] = [store.rowCount, store.length].map((count) => numbers.whole(count));
     return phrase("alt.states", { what, units, n });
   }
@@ -57,7 +57,7 @@ export class Descriptions {
     const memorylessSentence = store.memorylessRows
       ? phrase("alt.memoryless", { p: numbers.number(store.memorylessRunning.perplexity(t)) })
       : "";
-    if (!store.hasCounts || !store.fixed.ngram)
+    if (!store.hasNgram || !store.fixed.ngram)
       return together(phrase("alt.perplexity", { p: numbers.number(perplexity) }), memorylessSentence);
     const other = store.ngramRunning.perplexity(t);
     const name = perplexity < other ? "alt.below" : "alt.above";

@@ -29,7 +29,7 @@ export class Editor {
   /** @type {(t: number) => boolean} */
   unknownOf = () => false;
   /** @type {TextColours} */
-  textColours = { unknown: "", written: "", wash: "" };
+  textColours = { unknown: "", written: "", writtenBackground: "" };
   frameId = 0; // the requested animation frame that paints the colours
   refusedCount = 0; // characters refused by the limit, until `refused` is called
   lastCaret = 0; // the caret at the last call of `caret`

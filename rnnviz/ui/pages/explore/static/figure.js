@@ -122,10 +122,10 @@ export class Figure {
     const rows = this.shownRows(store);
     const view = { first, last, columns, rows, width: box.inner, height: box.heat, strip: this.size.strip };
     this.view = view;
-    const scale = store.fixed.quantities[store.head.quantity];
+    const scale = store.fixed.quantities[store.header.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
     this.heat.drawLetters(list, store, view, theme, font);
-    const { order, quantity, layer } = store.head;
+    const { order, quantity, layer } = store.header;
     const frameKey = [store.digest, order, quantity, layer, rows.from, rows.count].join(" ");
     if (this.frameKey !== frameKey) {
       this.frameKey = frameKey;
@@ -159,17 +159,17 @@ export class Figure {
    * @param {Store} store @param {{ from: number, count: number }} rows @param {Box} box
    */
   numberUnits(store, { from, count }, box) {
-    const tall = box.heat / count;
-    const everyRow = tall >= this.size.legible;
+    const rowHeight = box.heat / count;
+    const everyRow = rowHeight >= this.size.legible;
     const step = everyRow ? 1 : ([2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512);
     const marks = [];
     const names = new Map(store.named.map(({ unit, name }) => [unit, name]));
-    const end = everyRow || store.head.order === "index" ? from + count : 0;
+    const end = everyRow || store.header.order === "index" ? from + count : 0;
     for (let row = Math.ceil(from / step) * step; row < end; row += step) {
       const unit = store.unitAt(row);
       const name = this.size.left === this.size.names && names.get(unit);
-      const middle = box.top.states + (row - from + 0.5) * tall;
-      const size = Math.min(this.size.number, tall);
+      const middle = box.top.states + (row - from + 0.5) * rowHeight;
+      const size = Math.min(this.size.number, rowHeight);
       marks.push(this.scaleMark(name ? "rv-name" : "rv-number", name || String(unit), middle, size));
     }
     return marks;
@@ -181,8 +181,11 @@ export class Figure {
     const { view, box } = this;
     element.hidden = t === null || !view || t < view.first || t >= view.last;
     if (element.hidden || t === null || !view || !box) return;
-    const room = box.inner / view.columns;
-    setPixels(element, { left: this.size.left + (t - view.first) * room, width: Math.max(2, room) });
+    const columnWidth = box.inner / view.columns;
+    setPixels(element, {
+      left: this.size.left + (t - view.first) * columnWidth,
+      width: Math.max(2, columnWidth),
+    });
   }
 
   /** The rows of the heat map that are shown. @param {Store} store */

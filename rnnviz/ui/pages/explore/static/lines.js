@@ -37,25 +37,25 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
   }
   across(level(store.fixed.symbols.length + 1));
   stroke(pen, theme.uniform, WIDTHS.uniform, DASHES.uniform);
-  const room = inner / columns;
+  const columnWidth = inner / columns;
   const n = last - first;
   if (!n) return;
 
   // 1 / P: a stepped area on a logarithmic axis, with the heat map's columns.
-  const tall = scale * Math.log10(2); // pixels of a bit
+  const bitHeight = scale * Math.log10(2); // in pixels
   pen.beginPath();
   pen.moveTo(0, lines);
   for (let i = 0; i < n; i++) {
-    const y = Math.max(0, lines - store.bits(first + i) * tall);
-    pen.lineTo(i * room, y);
-    pen.lineTo((i + 1) * room, y);
+    const y = Math.max(0, lines - store.bits(first + i) * bitHeight);
+    pen.lineTo(i * columnWidth, y);
+    pen.lineTo((i + 1) * columnWidth, y);
   }
-  pen.lineTo(n * room, lines);
+  pen.lineTo(n * columnWidth, lines);
   const colour = /** @type {string} */ (theme.surprisal.at(-1));
   pen.fillStyle = colour;
   pen.fill();
   stroke(pen, colour, 1);
-  beyond(pen, (i) => store.bits(first + i) * tall > lines, { room, n, colour });
+  beyond(pen, (i) => store.bits(first + i) * bitHeight > lines, { columnWidth, n, colour });
 
   // Running perplexities: lines, clipped at the axis's end.
   pen.save();
@@ -63,7 +63,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
   pen.rect(0, 0, inner, lines);
   pen.clip();
   const runnings = {
-    ngram: store.hasCounts && store.ngramRunning,
+    ngram: store.hasNgram && store.ngramRunning,
     memoryless: store.memorylessRows && store.memorylessRunning,
     model: store.networkRunning,
   };
@@ -72,11 +72,11 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
     if (!running) continue;
     const y = (/** @type {number} */ i) => level(Math.min(1e9, running.perplexity(first + i)));
     pen.beginPath();
-    for (let i = 0; i < n; i++) pen.lineTo((i + 0.5) * room, y(i));
-    if (n === 1) pen.lineTo(room, y(0));
+    for (let i = 0; i < n; i++) pen.lineTo((i + 0.5) * columnWidth, y(i));
+    if (n === 1) pen.lineTo(columnWidth, y(0));
     stroke(pen, theme.background, WIDTHS[name] + 2); // apart from the area behind
     stroke(pen, theme[name], WIDTHS[name], DASHES[name]);
-    beyond(pen, (i) => y(i) < 0, { room, n, colour: theme[name] });
+    beyond(pen, (i) => y(i) < 0, { columnWidth, n, colour: theme[name] });
   }
   pen.restore();
 }
@@ -84,14 +84,14 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
 /**
  * Draw arrows along the upper edge where a line goes beyond it.
  * @param {CanvasRenderingContext2D} pen @param {(i: number) => boolean} is
- * @param {{ room: number, n: number, colour: string }} place
+ * @param {{ columnWidth: number, n: number, colour: string }} place
  */
-function beyond(pen, is, { room, n, colour }) {
+function beyond(pen, is, { columnWidth, n, colour }) {
   pen.fillStyle = colour;
-  const step = Math.max(1, Math.round(ARROW_GAP_PX / room));
+  const step = Math.max(1, Math.round(ARROW_GAP_PX / columnWidth));
   for (let i = 0; i < n; i += step) {
     if (!is(i)) continue;
-    const x = (i + 0.5) * room;
+    const x = (i + 0.5) * columnWidth;
     pen.beginPath();
     pen.moveTo(x, 0);
     pen.lineTo(x + ARROW_PX, 2 * ARROW_PX);

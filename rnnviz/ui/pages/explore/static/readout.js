@@ -30,7 +30,7 @@ export class Readout {
 
   /** @param {Store} store */
   draw(store) {
-    const { numbers } = store.head;
+    const { numbers } = store.header;
     for (const { name, count } of store.fixed.numbers) {
       if (!(name in numbers)) continue; // the entropy, which follows the caret: see `showEntropy`
       put(
@@ -91,14 +91,14 @@ export class Readout {
     const c = name(list[t] ?? "");
     const more = store.occlusionBits(t);
     if (more !== undefined) {
-      const pinnedName = name(list[store.head.why ?? 0] ?? "");
+      const pinnedName = name(list[store.header.occlusionAt ?? 0] ?? "");
       return [...parts, phrase("readout.without", { c, of: pinnedName, bits: numbers.fixed(more) })].join(
         " · ",
       );
     }
     const v = unit === null || t >= store.stop ? "" : store.describeValue(t, unit, (v) => numbers.fixed(v));
     if (v) parts.push(phrase("readout.unit", { n: unit, v }));
-    parts.push(phrase("readout.came", { c, bits: numbers.number(store.bits(t)) }));
+    parts.push(phrase("readout.actual", { c, bits: numbers.number(store.bits(t)) }));
     if (pinned) parts.push(phrase("readout.pinned"));
     return parts.join(" · ");
   }

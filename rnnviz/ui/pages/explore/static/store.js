@@ -28,22 +28,22 @@ export class Column {
 }
 
 export class Store {
-  /** @type {Fixed} the unchanging part of the answers */
+  /** @type {Fixed} the fixed part of the answers */
   fixed;
   digest = "";
   revision = 0;
   length = 0;
   /** @type {Answer} */
-  head;
+  header;
   nll = new Column(Float32Array);
-  symbols = new Column(Uint32Array);
+  idColumn = new Column(Uint32Array);
   ngramRunning = new Running();
   networkRunning = new Running();
   memorylessRunning = new Running();
   unitLevels = new Column(Uint8Array);
-  hasCounts = false;
+  hasNgram = false;
   units = 0;
-  listed = 0;
+  listedNext = 0;
   start = 0;
   stop = 0;
   /** @type {Uint8Array} */
@@ -61,7 +61,7 @@ export class Store {
   /** @type {Float32Array | null} the bits by which a character's surprisal rises without each of those before it */
   occlusion = null;
   /** @type {Uint16Array | null} */
-  rows = null;
+  unitOfRow = null;
 
   /**
    * Take an answer. Returns false if it continues one that never arrived: then everything must be asked for again.
@@ -71,43 +71,43 @@ export class Store {
     const { heldRows, start, stop, heldColumns } = header;
     const continues = this.revision > 0 && header.revision === this.revision + 1;
     if (heldRows > 0 && !continues) return false; // answers come on two paths, so one may overtake another
-    if (header.static) {
-      this.fixed = header.static;
+    if (header.fixed) {
+      this.fixed = header.fixed;
       this.digest = header.digest;
     }
     if (!this.fixed || this.digest !== header.digest) return false;
     // As long as the text: the first `heldRows` rows stay, the new ones go behind them. live_answer.py has an example.
-    this.symbols.put(heldRows, arrays.ids);
+    this.idColumn.put(heldRows, arrays.ids);
     this.nll.put(heldRows, arrays.nll);
     this.networkRunning.put(heldRows, arrays.nll);
-    this.hasCounts = Boolean(arrays.ngram);
+    this.hasNgram = Boolean(arrays.ngram);
     if (arrays.ngram) this.ngramRunning.put(heldRows, arrays.ngram);
     if (arrays.memoryless) this.memorylessRunning.put(heldRows, arrays.memoryless);
     if (arrays.unit) this.unitLevels.put(header.heldUnitRows, arrays.unit);
-    this.head = header;
+    this.header = header;
     this.length = header.length;
     this.revision = header.revision;
     this.units = this.fixed.units;
-    this.listed = Math.min(this.fixed.listed, this.fixed.symbols.length + 1);
+    this.listedNext = Math.min(this.fixed.listedNext, this.fixed.symbols.length + 1);
     // The window: columns low … high - 1 stay, though at another place once the window has moved by `start` - `old`.
     const old = this.start;
     const [low, high] = heldColumns;
     const end = high > low ? high + 1 : high; // n characters have n + 1 predictions
     this.states = assemble(this.states, old, arrays.states, this.units, start, stop, low, high);
-    this.next = assemble(this.next, old, arrays.next, this.listed, start, stop + 1, low, end);
-    this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
+    this.next = assemble(this.next, old, arrays.next, this.listedNext, start, stop + 1, low, end);
+    this.chances = assemble(this.chances, old, arrays.chances, this.listedNext, start, stop + 1, low, end);
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
     this.reshaped = arrays.reshaped ?? null;
-    this.memorylessRows = arrays.beside ?? null;
-    this.occlusion = arrays.why ?? null;
+    this.memorylessRows = arrays.memorylessNext ?? null;
+    this.occlusion = arrays.occlusion ?? null;
     this.start = start;
     this.stop = stop;
-    this.rows = arrays.rows ?? null;
+    this.unitOfRow = arrays.unitOfRow ?? null;
     return true;
   }
 
   get ids() {
-    return this.symbols.data;
+    return this.idColumn.data;
   }
 
   /** @param {number} t */
@@ -120,11 +120,11 @@ export class Store {
     return Math.exp(-this.nll.data[t]);
   }
 
-  /** The bits by which the surprisal of the character of `why` rises without character t; undefined if unknown. @param {number} t */
+  /** The bits by which the surprisal of character `occlusionAt` rises without character t; undefined if unknown. @param {number} t */
   occlusionBits(t) {
-    const { occlusion, head } = this;
-    if (!occlusion || head.why === undefined || t >= head.why) return undefined;
-    return occlusion[t - head.why + occlusion.length];
+    const { occlusion, header } = this;
+    if (!occlusion || header.occlusionAt === undefined || t >= header.occlusionAt) return undefined;
+    return occlusion[t - header.occlusionAt + occlusion.length];
   }
 
   /** @param {number} t */
@@ -134,13 +134,13 @@ export class Store {
 
   /** Whether the store has the prediction after t characters. @param {number} t */
   holds(t) {
-    return Boolean(this.head) && t >= this.start && t <= this.stop;
+    return Boolean(this.header) && t >= this.start && t <= this.stop;
   }
 
   /** The prediction after t characters, the most probable symbols first. @param {number} t */
   expected(t) {
-    const from = (t - this.start) * this.listed;
-    return Array.from({ length: this.listed }, (_, i) => ({
+    const from = (t - this.start) * this.listedNext;
+    return Array.from({ length: this.listedNext }, (_, i) => ({
       id: this.next[from + i],
       p: this.chances[from + i],
     }));
@@ -155,15 +155,15 @@ export class Store {
   memorylessAt(t) {
     const row = this.memorylessRows ? this.unpackRow(this.memorylessRows, t) : undefined;
     // An unknown character's cost includes that of naming it among all unknown ones, as in `probability`.
-    if (row && !this.reshaped && t < this.length) row.came = Math.exp(-this.memorylessRunning.cost(t));
+    if (row && !this.reshaped && t < this.length) row.actual = Math.exp(-this.memorylessRunning.cost(t));
     return row;
   }
 
   /** @param {Float32Array} rows @param {number} t */
   unpackRow(rows, t) {
-    const { listed } = this;
-    const row = rows.subarray((t - this.start) * (listed + 2)).subarray(0, listed + 2);
-    return { p: row.subarray(0, listed), came: row[listed], left: row[listed + 1] };
+    const { listedNext } = this;
+    const row = rows.subarray((t - this.start) * (listedNext + 2)).subarray(0, listedNext + 2);
+    return { p: row.subarray(0, listedNext), actual: row[listedNext], left: row[listedNext + 1] };
   }
 
   /** The entropy of the prediction after t characters, in bits. @param {number} t */
@@ -173,25 +173,25 @@ export class Store {
 
   /** The number of rows of the heat map: a few, or one a unit. */
   get rowCount() {
-    return this.head.order === "steady"
-      ? Math.min(this.units, this.fixed.few + this.named.length)
+    return this.header.order === "steady"
+      ? Math.min(this.units, this.fixed.steadyUnits + this.named.length)
       : this.units;
   }
 
   /** The named units of the heat map's quantity and layer. */
   get named() {
-    const { quantity, layer } = this.head;
+    const { quantity, layer } = this.header;
     return this.fixed.named.filter((entry) => entry.quantity === quantity && entry.layer === layer);
   }
 
   /** The unit of a row of the heat map. @param {number} row */
   unitAt(row) {
-    return this.rows ? this.rows[row] : row;
+    return this.unitOfRow ? this.unitOfRow[row] : row;
   }
 
   /** The row of a unit. @param {number} unit */
   unitRow(unit) {
-    return this.rows ? this.rows.indexOf(unit) : unit;
+    return this.unitOfRow ? this.unitOfRow.indexOf(unit) : unit;
   }
 
   /** The index of a scale's last colour, COLOUR_LEVELS - 1 of figures/themes.py. */
@@ -201,7 +201,7 @@ export class Store {
 
   /** The value behind a colour of the heat map. @param {number} t @param {number} unit */
   value(t, unit) {
-    const { quantity, layer } = this.head;
+    const { quantity, layer } = this.header;
     const { low, high } = this.fixed.quantities[quantity];
     const value = low + (this.states[(t - this.start) * this.units + unit] / this.lastLevel) * (high - low);
     if (quantity !== "cell") return value;
@@ -213,7 +213,7 @@ export class Store {
    * @param {number} t @param {number} unit @param {(value: number) => string} number
    */
   describeValue(t, unit, number) {
-    const { step, quantity, unit: chosen } = this.head;
+    const { step, quantity, unit: chosen } = this.header;
     if (step && step.at === t && chosen === unit && quantity in step) return number(step[quantity]);
     const { low } = this.fixed.quantities[quantity];
     const level = this.states[(t - this.start) * this.units + unit];

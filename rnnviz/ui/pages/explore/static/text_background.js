@@ -13,7 +13,7 @@ import { fit } from "../../../browser/static/heat.js";
 /** @typedef {[left: number, top: number, right: number, bottom: number]} Rect a box, in the mirror's pixels */
 /** @typedef {"hover" | "pin"} Mark a frame around a single character */
 /** @typedef {{ left: number, top: number }} Origin the mirror's corner on the screen */
-/** @typedef {{ unknown: string, written: string, wash: string }} TextColours colours of unknown characters and of the network's */
+/** @typedef {{ unknown: string, written: string, writtenBackground: string }} TextColours colours of unknown characters and of the network's */
 
 const ABOVE_PX = 60; // pixels above the visible part in which boxes are still kept
 const BREAK_PX = 7; // pixels painted for a line break, which has no width
@@ -173,7 +173,7 @@ export class TextBackground {
 
   /**
    * Paint each character's background, a CSS colour or "". Unknown characters are underlined with dots, the network's
-   * with a line, and also with the colours' wash behind them if there is one.
+   * with a line, and also with `writtenBackground` behind them if there is one.
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
    * @param {(t: number) => boolean} writtenOf @param {TextColours} textColours
    */
@@ -186,7 +186,7 @@ export class TextBackground {
     this.boxes.forEach(([left, top, right, bottom], i) => {
       const t = first + i;
       const written = writtenOf(t);
-      const colour = (written && textColours.wash) || colourOf(t);
+      const colour = (written && textColours.writtenBackground) || colourOf(t);
       if (colour) {
         pen.fillStyle = colour;
         pen.fillRect(left, top - scroll, right - left, bottom - top);
@@ -256,7 +256,7 @@ export function makePalettes({ name, diverging, sequential, surprisal, reason })
  * @returns {(t: number) => string}
  */
 export function makeColourOf(store, palettes, by) {
-  const { unit, quantity } = store.head;
+  const { unit, quantity } = store.header;
   const [nll, levels] = [store.nll.data, store.unitLevels.data];
   const { kind, low } = store.fixed.quantities[quantity];
   const last = store.lastLevel;

@@ -1,4 +1,4 @@
-// Types of the answers of rnnviz/ui/pages/explore: page.py makes the unchanging part, live_session.py each answer.
+// Types of the answers of rnnviz/ui/pages/explore: page/initial_data.py makes the fixed part, live_session.py each answer.
 
 import type { Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
 
@@ -9,21 +9,21 @@ export interface Scale {
   high: number;
 }
 
-/** The unchanging part of the answers, see `fixed_part` in initial_data.py. */
+/** The fixed part of the answers, see `fixed_part` in initial_data.py. */
 export interface Fixed {
   words: Words;
   model: string;
   titles: Record<string, string>;
   notes: Record<string, string>; // what each network's units follow; the page alone has them
-  usual: number | null;
-  advises: boolean;
+  heldOutBits: number | null; // bits per character of the model's held-out text
+  suggests: boolean;
   examples: Example[];
   language: string;
   cell: string;
   layers: number;
   units: number;
-  few: number;
-  listed: number;
+  steadyUnits: number;
+  listedNext: number;
   named: Named[];
   unnamed: string; // the sentence on the reason why no unit is named
   first: { quantity: string; layer: number; unit: number | null };
@@ -59,7 +59,7 @@ export interface Named {
 }
 
 export interface Answer extends Header {
-  static?: Fixed;
+  fixed?: Fixed;
   digest: string;
   heldRows: number; // the text's first rows, which the browser holds
   length: number;
@@ -73,7 +73,7 @@ export interface Answer extends Header {
   order: string;
   unit: number | null;
   step?: Record<string, number>; // the unit's step `at` the pinned character, see `unit_step` in live_answer.py
-  why?: number; // the character that the array `why` belongs to
+  occlusionAt?: number; // the character that the array `occlusion` belongs to
   numbers: Record<string, number | null>; // by the names of Fixed.numbers
   foreign: "" | "unknown" | "surprise"; // the reason why the text is foreign to the model
   text?: string;
@@ -82,7 +82,7 @@ export interface Answer extends Header {
   continuations?: string[];
   opening?: string;
   arrival?: Arrival;
-  better?: Better;
+  suggestion?: Suggestion;
 }
 
 export interface Arrays {
@@ -91,14 +91,14 @@ export interface Arrays {
   ngram?: Float32Array;
   memoryless?: Float32Array;
   unit?: Uint8Array;
-  why?: Float32Array; // bits by which a character's surprisal rises without each of those before it
+  occlusion?: Float32Array; // bits by which a character's surprisal rises without each of those before it
   states: Uint8Array;
   next: Uint32Array;
   chances: Float32Array;
   entropy: Float32Array;
   reshaped?: Float32Array;
-  beside?: Float32Array;
-  rows?: Uint16Array;
+  memorylessNext?: Float32Array;
+  unitOfRow?: Uint16Array;
 }
 
 /** An example text, see `Example` in page/initial_data.py. */
@@ -110,7 +110,7 @@ export interface Example {
 }
 
 /** The search for a model that reads the text better: once done, with the fields of `Suggestion` in model_suggestion.py. */
-export interface Better {
+export interface Suggestion {
   state: "pending" | "done" | "failed";
   own_bits?: number; // the chosen model's bits per character
   name?: string | null; // the better model; null if none is clearly better
@@ -133,7 +133,7 @@ export interface Arrival {
   cut: number | null;
 }
 
-/** The parameters of sampling, see `Shape` in scoring/sampling.py. */
+/** The parameters of sampling, see `SamplingSettings` in scoring/sampling.py. */
 export interface SamplingSettings {
   temperature: number;
   top_k: number | null;

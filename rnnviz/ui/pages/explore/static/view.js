@@ -129,7 +129,7 @@ export class View extends BaseView {
     const whole =
       (this.viewSocket.isNewest(header) || text !== undefined) && this.store.apply(header, arrays);
     if (whole) this.characters = text === undefined ? this.askedCharacters : Array.from(text);
-    if (whole && header.static) this.build();
+    if (whole && header.fixed) this.build();
     if (!whole) {
       this.store.revision = 0;
       this.store.digest = "";
@@ -231,9 +231,9 @@ export class View extends BaseView {
     const requests = {
       write: continuation.askedCount,
       at: continuation.at,
-      ...this.controls.advice.takePending(),
+      ...this.controls.suggestions.takePending(),
     };
-    return { text: this.editor.text, ...view, base: store.revision, static: store.digest, ...requests };
+    return { text: this.editor.text, ...view, base: store.revision, digest: store.digest, ...requests };
   }
 
   /** The window's first character. @param {number} length @param {number} columns */
@@ -329,7 +329,7 @@ export class View extends BaseView {
 
   /** Whether the presentation shows other rows than the few that it begins with. */
   get rearranged() {
-    return this.order !== "steady" && this.store.fixed.few < this.store.fixed.units;
+    return this.order !== "steady" && this.store.fixed.steadyUnits < this.store.fixed.units;
   }
 
   unpin() {
@@ -361,7 +361,7 @@ export class View extends BaseView {
   /** Update all parts to the cursor's place: under the pointer, else pinned, else the caret's. */
   drawCursor() {
     const { store, characters, figure, editor, hover, caretPlace, pin } = this;
-    if (!store.head || !figure.view) return;
+    if (!store.header || !figure.view) return;
     const inStore = (/** @type {number | null | undefined} */ t) => (store.holds(t ?? -1) ? t : null);
     const pointed = inStore(hover?.t);
     const t = pointed ?? inStore(pin) ?? caretPlace;
@@ -392,7 +392,7 @@ export class View extends BaseView {
   }
 
   redraw() {
-    if (!this.store.head || this.root.hidden || !this.figure?.box) return;
+    if (!this.store.header || this.root.hidden || !this.figure?.box) return;
     const { store, characters, figure, columns } = this;
     const first = windowWithin(this.start, columns, store.start, store.stop);
     figure.draw(store, characters, first, columns, this.theme, this.font);
@@ -418,10 +418,14 @@ export class View extends BaseView {
   /** Paint the text's background: by "why", by one unit, or by surprisal. */
   colourText() {
     const { store, palettes, characters } = this;
-    const byUnit = store.head.unit !== null && this.unit !== null;
+    const byUnit = store.header.unit !== null && this.unit !== null;
     const by = this.why && store.occlusion ? "why" : byUnit ? "unit" : "surprisal";
     const { actual, model } = this.theme;
-    const textColours = { unknown: actual, written: model, wash: by === "surprisal" ? `${model}33` : "" };
+    const textColours = {
+      unknown: actual,
+      written: model,
+      writtenBackground: by === "surprisal" ? `${model}33` : "",
+    };
     this.editor.paint(makeColourOf(store, palettes, by), (t) => store.isUnknown(t), characters, textColours);
   }
 
@@ -460,7 +464,7 @@ export class View extends BaseView {
 
   resized(always = false) {
     const { root, figure, store, height } = this;
-    if (root.hidden || !store.head) return;
+    if (root.hidden || !store.header) return;
     if (always) this.editor.resized();
     const stage = find(root, "div.rv-stage");
     if (!always && figure.box?.height === height && figure.box.width === figure.root.clientWidth) return;

@@ -129,23 +129,9 @@ export function inkOn(colour) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.26 ? "dark" : "light";
 }
 
-/** A playing slider's next value, in steps that grow with the value; from its end, its beginning. @param {number} value @param {number} min @param {number} max @param {number} step */
-export function nextValue(value, min, max, step) {
-  return value < max ? Math.min(max, value + Math.max(step, Math.round((0.08 * value) / step) * step)) : min;
-}
-
 /** The number of decimals that a slider's values have. @param {number} step */
 export function decimals(step) {
   return (String(step).split(".")[1] ?? "").length;
-}
-
-/**
- * Another seed, and the same one at every showing of the lecture. Since 7 is a primitive root of the prime 997, a class
- * sees 996 seeds before one returns. (498 alone would stay as it is; no step begins with it.)
- * @param {number} seed
- */
-export function nextSeed(seed) {
-  return (seed * 7 + 3) % 997;
 }
 
 /** @typedef {(to: unknown) => void} Change */
@@ -169,11 +155,10 @@ const CONTROLS = {
     const element = make("div", "ln-slider", make("label", "", caption, input, output), playButton);
     return {
       element,
-      update({ label, value, range: [min, max, step], play, stop }, board) {
-        const current = Number(value);
-        const move = () => change(nextValue(current, min, max, step));
+      update({ label, value, range: [min, max, step], next, play, stop }, board) {
+        const move = () => change(next);
         clearTimeout(timer);
-        playing &&= current < max;
+        playing &&= Number(value) < max;
         if (playing) timer = window.setTimeout(move, 40);
         playButton.hidden = !play;
         put(playButton, (playing ? stop : play) ?? "");
@@ -247,26 +232,15 @@ const CONTROLS = {
     };
   },
 
-  again(change) {
+  /** A button that sets the value after the present one; without words it is hidden. */
+  button(change) {
     const element = make("button", "ln-button");
     return {
       element,
-      update({ label, value }) {
+      update({ label, next }) {
         put(element, label);
-        element.onclick = () => change(nextSeed(Number(value)));
-      },
-    };
-  },
-
-  /** A button that switches a value on and off. Without words for "off", it is hidden while on. */
-  toggle(change) {
-    const element = make("button", "ln-button");
-    return {
-      element,
-      update({ label, off, value }) {
-        put(element, (value && off) || label);
-        element.hidden = Boolean(value && !off);
-        element.onclick = () => change(value ? 0 : 1);
+        element.hidden = !label;
+        element.onclick = () => change(next);
       },
     };
   },

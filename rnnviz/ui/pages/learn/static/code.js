@@ -1,6 +1,6 @@
 // The panel with the step's code, over its picture, and a button that copies it.
 
-import { copyText, find, make, put } from "../../../browser/static/dom.js";
+import { copyText, find, put } from "../../../browser/static/dom.js";
 
 /** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { StepCode } from "./types" */
@@ -19,14 +19,10 @@ export class CodePanel {
     this.onToggle = onToggle;
     this.panel = find(root, "aside.ln-code");
     this.opener = find(root, "button.ln-opens-code");
-    this.title = make("b");
-    this.copier = make("button", "ln-copy");
-    this.closer = make("button", "ln-close", "✕");
-    this.code = makeScroller("ln-cell");
-    this.panel.append(make("header", "", this.title, this.copier, this.closer));
-    this.panel.append(this.code);
+    this.copier = find(root, "button.ln-copy");
+    this.code = find(root, "pre.ln-cell");
     this.opener.onclick = () => this.toggle();
-    this.closer.onclick = () => this.toggle(false);
+    find(root, "button.ln-close").onclick = () => this.toggle(false);
     this.copier.onclick = () => this.copy();
   }
 
@@ -40,19 +36,11 @@ export class CodePanel {
   /** Take a step's code. @param {StepCode | null} cell @param {Phrase} phrase */
   show(cell, phrase) {
     const { code = "" } = cell ?? {};
-    const changed = code !== this.code.textContent;
     Object.assign(this, { cell, open: this.enabled && cell !== null, phrase });
     this.opener.hidden = cell === null;
-    name(this.opener, phrase("code"), phrase("code.help"));
-    this.opener.setAttribute("aria-expanded", String(this.open));
+    this.opener.ariaExpanded = String(this.open);
     this.panel.hidden = !this.open;
-    if (!this.open) return;
-    put(this.title, phrase("code.label"));
-    name(this.closer, "✕", phrase("code.close"));
-    this.panel.setAttribute("aria-label", phrase("code"));
-    this.code.setAttribute("aria-label", phrase("code.label"));
-    if (!changed) return;
-    put(this.copier, phrase("copy"));
+    if (!this.open || code === this.code.textContent) return;
     put(this.code, code);
     this.codeChanged = true;
   }
@@ -69,16 +57,4 @@ export class CodePanel {
     if (!copied) getSelection()?.selectAllChildren(this.code); // to copy by keyboard
     put(this.copier, this.phrase(copied ? "copied" : "copy.failed"));
   }
-}
-
-/** A text element that keys can scroll too. @param {string} className */
-function makeScroller(className) {
-  return Object.assign(make("pre", className), { tabIndex: 0, role: "region" });
-}
-
-/** @param {HTMLElement} button @param {string} text @param {string} help */
-function name(button, text, help) {
-  put(button, text);
-  button.title = help;
-  if (text === "✕") button.setAttribute("aria-label", help);
 }

@@ -26,7 +26,6 @@ export function showFooter(view, phrase) {
     return number;
   });
   const scenes = find(view.root, "nav.ln-scenes");
-  scenes.setAttribute("aria-label", phrase("scenes"));
   scenes.replaceChildren(
     button("‹", phrase("scene.back"), "", () => view.goToScene(view.scene - 1), scene === 1),
     ...numbers,

@@ -49,9 +49,10 @@ export class Axis {
   ticks(names, most, numbers) {
     if (names)
       return Object.entries(names).map(([value, label]) => [this.share(this.power(Number(value))), label]);
+    const few = this.low > -1 && this.high < 4; // the labels of all have the same form
     const label = (/** @type {number} */ power) => {
       if (!this.log) return numbers.rough(power, 6);
-      return power >= 0 && power <= 3 ? numbers.whole(10 ** power) : `10${raised(power)}`;
+      return few || power === 0 || power === 1 ? numbers.whole(10 ** power) : `10${raised(power)}`;
     };
     return this.roundValues(most).map((power) => [this.share(power), label(power)]);
   }
@@ -91,17 +92,19 @@ export function drawPlot(node, numbers, size, { width, height }) {
     });
   }
   put("path", { d: `M${left},${top}V${bottom}H${right}`, class: "kit-axis" });
-  // An inner SVG cuts off what lies beyond the axes; one with dots on its edge doesn't.
-  const inner = makeSvg("svg", { x: left, y: top, width: right - left, height: bottom - top });
-  inner.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
+  // Lines are in an SVG of the frame's size, which cuts off what lies beyond the axes; dots on its edge stay whole.
+  const [wide, tall] = [right - left, bottom - top];
+  const inner = makeSvg("svg", {
+    x: left,
+    y: top,
+    width: wide,
+    height: tall,
+    viewBox: `${left} ${top} ${wide} ${tall}`,
+  });
   svg.append(inner);
-  if (mark !== null && mark !== undefined)
-    put(
-      "path",
-      { d: `M${atX(across.share(across.power(mark)))},${top}V${bottom}`, class: "kit-mark" },
-      "",
-      inner,
-    );
+  const markShare = across.share(across.power(mark ?? null));
+  if (Number.isFinite(markShare))
+    put("path", { d: `M${atX(markShare)},${top}V${bottom}`, class: "kit-mark" }, "", inner);
   const ink = (/** @type {KitNode} */ { colour }) => `var(--rv-${colour}, var(--rv-muted))`;
   lines.forEach((line, n) => {
     /** @type {(number[] | null)[]} */
@@ -119,9 +122,10 @@ export function drawPlot(node, numbers, size, { width, height }) {
       if (point) put("circle", { cx: point[0], cy: point[1], r: 4, fill: ink(line) });
   });
   const last = (/** @type {Values} */ values) => values.findLast((value) => value !== null) ?? null;
-  const ends = named.map((line) => up.share(up.power(last(line.ys))));
-  spreadApart(ends, (size * 1.25) / (bottom - top), 0, 1).forEach((share, i) => {
-    put("text", { x: right + size * 0.3, y: atY(share), fill: ink(named[i]) }, named[i].name);
+  const ended = named.filter((line) => last(line.ys) !== null);
+  const ends = ended.map((line) => up.share(up.power(last(line.ys))));
+  spreadApart(ends, (size * 1.25) / tall, 0, 1).forEach((share, i) => {
+    put("text", { x: right + size * 0.3, y: atY(share), fill: ink(ended[i]) }, ended[i].name);
   });
   const title = { "text-anchor": "middle", "font-size": size * 1.1 };
   put("text", { ...title, x: (left + right) / 2, y: height - size * 0.7 }, x);

@@ -2,7 +2,7 @@
 // stage's window sends it the notes and the answers (presenter_channel.js).
 
 import { button, make } from "../../../browser/static/dom.js";
-import { fill } from "../../../browser/static/messages.js";
+import { fill, label, makePhrase } from "../../../browser/static/messages.js";
 import { channelName, KEYS } from "./presenter_channel.js";
 import { Stopwatch } from "./stopwatch.js";
 
@@ -29,10 +29,11 @@ channel.onmessage = ({ data }) => {
 function show(step) {
   showLost(false);
   words = step.words;
+  label(document, makePhrase(words));
   document.documentElement.lang = step.language;
   document.title = `${step.scene}.${step.step} · ${step.title}`;
   for (const colour of COLOURS)
-    document.documentElement.style.setProperty(`--${colour}`, step.colours[colour]);
+    document.documentElement.style.setProperty(`--${colour}`, String(step.colours[colour]));
   document.documentElement.style.setProperty("--line", step.colours.grid);
   byId("where").textContent = `${step.scene} ${step.scene_title} · ${step.step}/${step.steps}`;
   byId("title").textContent = step.title;
@@ -48,11 +49,6 @@ function show(step) {
     ...step.appendix.map(([name, title]) => button(title, () => channel.postMessage({ kind: "go", name }))),
   );
   byId("appendix").hidden = step.appendix.length === 0;
-  byId("appendix").setAttribute("aria-label", words["desk.appendix"]);
-  byId("back").textContent = words["desk.back"];
-  byId("on").textContent = words["desk.on"];
-  byId("reset").textContent = words["desk.reset"];
-  byId("clock").setAttribute("aria-label", words["desk.clock"]);
   showRoom(step.room);
   tick();
 }

@@ -19,11 +19,6 @@ const SHARED_WORDS = ["pair", "room.answered"]; // the stage's words that the wi
 /** @param {string} key */
 export const channelName = (key) => `rnnviz-desk-${key}`;
 
-/** The colours of the stage's theme that the window uses. @param {SceneTheme} theme */
-function pickColours({ background, text, muted, grid, model, actual }) {
-  return { background, text, muted, grid, model, actual };
-}
-
 export class PresenterChannel {
   /** @type {PresenterStep | null} */
   step = null;
@@ -62,14 +57,14 @@ export class PresenterChannel {
       next: note.next_scene ? fill(words.pair, { name: note.next_scene, value: note.next }) : note.next,
       ...{ scene, step: step + 1, steps, notice, language, room },
       words: Object.fromEntries(names.map((name) => [name, words[name]])),
-      colours: pickColours(theme),
+      colours: theme,
     };
     this.sendStep();
   }
 
   /** Send the notes again after a change of theme. @param {SceneTheme} theme */
   setTheme(theme) {
-    if (this.step) this.step.colours = pickColours(theme);
+    if (this.step) this.step.colours = theme;
     this.sendStep();
   }
 

@@ -427,43 +427,23 @@ class Pen {
 
   /** @param {KitNode} node */
   plane({ points, arrows, circles, reach, drag, x, stands }) {
-    const { theme } = this.board;
     const plane = makeSvg("svg", { class: "kit-plane", viewBox: "-1.1 -1.1 2.2 2.3" });
     /** @param {"path" | "circle" | "text"} tag @param {Record<string, string | number>} attributes */
     const put = (tag, attributes, words = "") => plane.appendChild(makeSvg(tag, attributes, words));
     const at = (/** @type {number} */ v) => onPlane(v, reach);
-    const thin = { stroke: String(theme.grid), "stroke-width": 0.008 };
-    put("path", { d: "M-1,0H1M0,-1V1", ...thin });
+    put("path", { d: "M-1,0H1M0,-1V1", class: "kit-grid" });
     for (const [radius, name] of circles) {
-      put("circle", {
-        r: radius / reach,
-        fill: "none",
-        stroke: theme.muted,
-        "stroke-width": 0.012,
-        "stroke-dasharray": name ? "" : "0.04 0.03",
-      });
+      put("circle", { r: radius / reach, class: name ? "kit-ring" : "kit-ring kit-dashed" });
       if (name) put("text", { x: 0.02, y: -radius / reach - 0.02 }, name);
     }
     for (const [px, py, name, colour] of arrows) {
-      put("path", {
-        d: `M0,0L${at(px)},${-at(py)}`,
-        stroke: this.theme(colour),
-        "stroke-width": 0.03,
-        "stroke-linecap": "round",
-      });
+      put("path", { d: `M0,0L${at(px)},${-at(py)}`, class: "kit-ray", stroke: this.theme(colour) });
       put("circle", { cx: at(px), cy: -at(py), r: 0.045, fill: this.theme(colour) });
       const side = py < 0 ? -0.04 : 0.1; // on the inner side of the tip, away from a longer arrow in the same direction
       put("text", { x: at(px) + 0.06, y: side - at(py) }, name);
     }
     for (const [px, py] of points) {
-      const dot = put("circle", {
-        cx: at(px),
-        cy: -at(py),
-        r: 0.05,
-        fill: theme.model,
-        stroke: theme.background,
-        "stroke-width": 0.01,
-      });
+      const dot = put("circle", { cx: at(px), cy: -at(py), r: 0.05, class: "kit-point" });
       if (stands) this.board.tieSymbols(dot, stands);
     }
     if (x) put("text", { x: 0, y: 1.16, "text-anchor": "middle" }, x);

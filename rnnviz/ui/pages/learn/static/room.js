@@ -18,20 +18,16 @@ export class Room {
   addressShown = false; // whether the address and the QR code are shown large
   /** @type {(() => void) | null} goes on to the next letter, if there is one */
   nextLetter = null;
-  /** @type {RoomWish} the wish for the next ask */
-  pendingWish = {};
-  /** @type {RoomWish} the wish in the ask in flight */
-  wishInFlight = {};
   /** @type {ReturnType<typeof makePhrase> | undefined} */
   phrase;
   following = new AbortController();
 
   /**
-   * @param {HTMLElement} root @param {() => void} start sends an ask @param {() => void} redraw
+   * @param {HTMLElement} root @param {(wish: RoomWish) => void} ask sends a wish @param {() => void} redraw
    * @param {(live: RoomLive | null) => void} sendRoom sends the state to the lecturer's window
    */
-  constructor(root, start, redraw, sendRoom) {
-    this.start = start;
+  constructor(root, ask, redraw, sendRoom) {
+    this.ask = ask;
     this.redraw = redraw;
     this.sendRoom = sendRoom;
     this.panel = new RoomPanel(root, this);
@@ -54,22 +50,9 @@ export class Room {
 
   // ---- the server -----------------------------------------------------------------------------------
 
-  takePending() {
-    this.wishInFlight = { ...this.wishInFlight, ...this.pendingWish };
-    this.pendingWish = {};
-    return Object.keys(this.wishInFlight).length ? this.wishInFlight : undefined;
-  }
-
-  /** @param {RoomWish} change */
-  ask(change) {
-    this.pendingWish = { ...this.pendingWish, ...change };
-    this.start();
-  }
-
   /** Take the room's part of an answer. @param {RoomAnswer} answer @param {Words} words */
   takeAnswer(answer, words) {
     const before = this.door;
-    this.wishInFlight = {};
     this.door = answer.door;
     this.trouble = answer.trouble ?? "";
     this.phrase = makePhrase(words);

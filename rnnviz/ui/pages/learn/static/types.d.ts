@@ -87,7 +87,7 @@ export interface PresenterStep extends Note {
   notice: string;
   language: string;
   words: Words;
-  colours: Record<string, string>;
+  colours: SceneTheme;
   room: RoomLive | null;
 }
 
@@ -132,7 +132,7 @@ export interface KitNode {
 
 export interface KitControl {
   name: string;
-  kind: "slider" | "choice" | "field" | "again" | "toggle";
+  kind: "slider" | "choice" | "field" | "button";
   label: string;
   value: unknown;
   [more: string]: Untyped;

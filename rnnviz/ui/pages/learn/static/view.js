@@ -2,7 +2,7 @@
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
-import { makePhrase } from "../../../browser/static/messages.js";
+import { label, makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Board } from "./board.js";
@@ -16,7 +16,7 @@ import { draw } from "./primitives.js";
 import { Room } from "./room.js";
 import { findCentres, glide } from "./transition.js";
 
-/** @import { Answer, PresenterKey } from "./types" */
+/** @import { Answer, PresenterKey, RoomWish } from "./types" */
 
 // A stage is a slide: it has at least so many units on any screen, so that a picture which fits on one fits on all. That
 // each step's picture fits, tests/browser/test_learn.py checks at 1280 × 720 and at 1440 × 900 pixels.
@@ -69,7 +69,12 @@ export class View extends BaseView {
     this.head = new Header(root, this.board);
     this.highlight = this.head.highlight;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
-    this.room = this.board.room = new Room(root, start, redraw, (live) =>
+    const askRoom = (/** @type {RoomWish} */ wish) => {
+      const { viewSocket } = this;
+      viewSocket.pageChanges = { room: { ...viewSocket.pageChanges?.room, ...wish } }; // only the page opens a listener
+      this.start();
+    };
+    this.room = this.board.room = new Room(root, askRoom, redraw, (live) =>
       this.presenterChannel.sendRoom(live),
     );
     this.code = new CodePanel(root, start);
@@ -77,8 +82,7 @@ export class View extends BaseView {
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
     this.presenterChannel = new PresenterChannel(this.viewSocket.client, press, (name) => this.visit(name));
     root.style.setProperty("--lowest", `${HEIGHT * MIN_UNIT_PX}px`);
-    this.notesButton = find(root, "button.ln-desk");
-    this.notesButton.onclick = () => this.presenterChannel.open();
+    find(root, "button.ln-desk").onclick = () => this.presenterChannel.open();
     this.presentButton.onclick = () => this.setPresenting(!this.present);
     // A clicked button loses the focus, so that Space is the next step again.
     root.addEventListener("pointerup", () =>
@@ -177,13 +181,12 @@ export class View extends BaseView {
   label() {
     const { words, titles, scene, notice } = this.answer;
     const phrase = makePhrase(words);
+    label(this.root, phrase);
     this.head.show(this.answer, phrase);
     this.notice.replaceChildren(make("b", "", phrase("notice")), unbroken(notice));
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     showFooter(this, phrase);
     this.code.show(this.answer.code, phrase);
-    this.notesButton.textContent = phrase("desk");
-    this.notesButton.title = phrase("desk.help");
     this.presentButton.textContent = this.present ? "✕" : phrase("present");
     this.presentButton.title = phrase(this.present ? "leave" : "present.help");
     this.presentButton.ariaLabel = this.present ? this.presentButton.title : null; // "Present" is a name already
@@ -197,9 +200,8 @@ export class View extends BaseView {
     this.changesInFlight = { ...this.changesInFlight, ...this.pendingChanges };
     this.pendingChanges = null;
     const { scene, present, changesInFlight } = this;
-    const [room, code] = [this.room.takePending(), this.code.enabled];
     const step = scene in this.stepByScene && { step: this.stepByScene[scene] };
-    return { scene, present, code, changes: changesInFlight, room, go: this.namedStep, ...step };
+    return { scene, present, code: this.code.enabled, changes: changesInFlight, go: this.namedStep, ...step };
   }
 
   /** Ask for other values of controls. @param {object} change */

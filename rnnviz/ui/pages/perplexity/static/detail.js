@@ -79,7 +79,7 @@ export class Detail {
         row.symbol.textContent = symbol === null ? phrase("detail.other") : word ? symbol : visible(symbol);
         row.chance.textContent = top ? numbers.percent(p) : "";
         bar.style.width = `${100 * p}%`;
-        item.className = `${top ? "" : "rv-none"}${symbol === actual ? " rv-came" : ""}${word ? " rv-word rv-rest" : ""}`;
+        item.className = `${top ? "" : "rv-none"}${symbol === actual ? " rv-actual" : ""}${word ? " rv-word rv-rest" : ""}`;
         return item;
       },
     );

@@ -20,7 +20,7 @@ export interface Fixed {
 }
 
 export interface Answer extends Header {
-  static?: Fixed;
+  fixed?: Fixed;
   digest: string;
   length: number;
   count: number;

@@ -81,7 +81,7 @@ export class View extends BaseView {
 
   /** @param {Answer} header @param {Arrays} arrays */
   receive(header, arrays) {
-    if (header.static) this.begin(header, header.static, arrays);
+    if (header.fixed) this.begin(header, header.fixed, arrays);
     else if (header.digest !== this.digest) {
       this.digest = "";
       this.viewSocket.askDue = true;
@@ -159,7 +159,7 @@ export class View extends BaseView {
 
   makeAsk() {
     if (!this.text) return { fresh: true };
-    const ask = { chunks: this.text.missing().slice(0, 6), place: this.text.place(), static: this.digest };
+    const ask = { chunks: this.text.missing().slice(0, 6), place: this.text.place(), digest: this.digest };
     const passage = this.passage && !this.cost ? { passage: this.passage } : {};
     // Ask for a character only once its chunk has come: until then `place` would not be the reader's final place.
     return this.at === null || this.lacking ? { ...ask, ...passage } : { ...ask, ...passage, at: this.at };

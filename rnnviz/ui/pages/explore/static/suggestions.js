@@ -4,7 +4,7 @@
 import { together } from "../../../browser/static/alt_text.js";
 
 /** @import { Phrase } from "../../../browser/static/messages.js" */
-/** @import { Better, Example } from "./types" */
+/** @import { Suggestion, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
 const SEARCH_CHARS = 500; // characters whose change starts a new search: FIRST_CHARS of rnnviz/ui/jobs/model_suggestion.py
@@ -40,14 +40,14 @@ export function countSpared(text, isUnknown, symbols) {
     .sort((first, second) => second.n - first.n);
 }
 
-export class Advice {
-  /** @type {Better | null} */
+export class Suggestions {
+  /** @type {Suggestion | null} */
   suggestion = null;
   /** @type {string | null} the text's beginning that `suggestion` belongs to */
   suggestionText = null;
   searchedText = ""; // the text's beginning of the last search
   /** The search's and the model's part of the next ask. */
-  pending = { model: "", glance: false };
+  pending = { model: "", suggest: false };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
 
@@ -60,7 +60,7 @@ export class Advice {
   /** The part of the next ask, once. */
   takePending() {
     const { pending: wants } = this;
-    this.pending = { model: "", glance: false };
+    this.pending = { model: "", suggest: false };
     return wants;
   }
 
@@ -89,20 +89,20 @@ export class Advice {
     if (this.timer !== undefined) clearTimeout(this.timer);
     this.timer = undefined;
     const hasNotice = Boolean(bookmark.example?.notice); // such an example may be meant to surprise
-    this.offerRewriting(hasNotice || !store.head.numbers.unknown);
-    if (hasNotice || !store.head.foreign || !store.fixed.advises) {
+    this.offerRewriting(hasNotice || !store.header.numbers.unknown);
+    if (hasNotice || !store.header.foreign || !store.fixed.suggests) {
       notes.show("foreign", "");
       return;
     }
     const beginning = this.view.characters.slice(0, SEARCH_CHARS).join("");
-    const { better } = store.head;
-    const soon = better?.state === "pending";
-    if (better && !soon && beginning === this.searchedText) {
-      this.suggestion = better.state === "done" ? better : null;
+    const { suggestion } = store.header;
+    const soon = suggestion?.state === "pending";
+    if (suggestion && !soon && beginning === this.searchedText) {
+      this.suggestion = suggestion.state === "done" ? suggestion : null;
       this.suggestionText = beginning;
     }
     if (beginning !== this.suggestionText)
-      this.timer = setTimeout(() => this.searchBetter(beginning), soon ? POLL_MS : SEARCH_PAUSE_MS);
+      this.timer = setTimeout(() => this.searchSuggestion(beginning), soon ? POLL_MS : SEARCH_PAUSE_MS);
     if (this.suggestion) this.showSuggestion(this.suggestion);
     else notes.show("foreign", "");
   }
@@ -118,19 +118,19 @@ export class Advice {
   }
 
   /** @param {string} beginning */
-  searchBetter(beginning) {
+  searchSuggestion(beginning) {
     this.searchedText = beginning;
-    this.pending.glance = true;
+    this.pending.suggest = true;
     this.view.viewSocket.ask();
   }
 
-  /** @param {Better} found */
+  /** @param {Suggestion} suggestion */
   showSuggestion({ name }) {
     const { phrase, view } = this;
     const { model, titles } = view.store.fixed;
-    const why = phrase("foreign", { model: titles[model] ?? model });
+    const reason = phrase("foreign", { model: titles[model] ?? model });
     const text = name && phrase("foreign.turn", { name: titles[name] ?? name });
     const button = name && text ? { text, act: () => this.changeModel(name) } : undefined;
-    view.bookmark.notes.show("foreign", together(why, button ? "" : phrase("foreign.none")), button);
+    view.bookmark.notes.show("foreign", together(reason, button ? "" : phrase("foreign.none")), button);
   }
 }
