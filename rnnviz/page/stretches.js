@@ -45,9 +45,11 @@ export class Stretches {
   *steps() {
     while (this.done < this.ids.length) {
       const rest = this.ids.length - this.done;
-      const most = Math.min(TEXTS, Math.floor(rest / STRETCH_CHARS));
+      // A minGRU is read in sequence, as in the core: its units keep a value for thousands of characters, no warm-up suffices.
+      const most =
+        this.network.config.cell === "mingru" ? 1 : Math.min(TEXTS, Math.floor(rest / STRETCH_CHARS));
       const texts = most < MIN_TEXTS ? 1 : most - (most % 2); // products are of an even number
-      const longest = texts === TEXTS ? STRETCH_CHARS : Infinity;
+      const longest = texts === 1 || texts === TEXTS ? STRETCH_CHARS : Infinity;
       yield* this.block(texts, Math.min(longest, Math.floor(rest / texts)));
     }
   }
@@ -74,6 +76,7 @@ export class Stretches {
 
   /** Likely first states of stretches. @param {{ start: number }[]} stretches */
   warmUp(stretches) {
+    if (!stretches.length) return [];
     for (const row of stretches.keys()) this.load(row, this.state); // a better guess of long memories than zeros
     for (let t = -WARM_UP_CHARS; t < 0; t++)
       this.texts.step(stretches.map(({ start }) => this.input(start + t)));

@@ -177,7 +177,11 @@ for (const [cell, scale, bias] of /** @type {const} */ ([
     const side = new Stretches(network, ids, 5);
     for (const _ of side.steps());
     assert.equal(side.done, ids.length);
-    assert.equal(side.readAgain > 0, bias > 0, `${side.readAgain} characters are read again`);
+    assert.equal(
+      side.readAgain > 0,
+      bias > 0 && cell !== "mingru",
+      `${side.readAgain} characters are read again`,
+    );
     if (!bias) assert.equal(side.unsettled, 0);
     const { nll, entropy } = inSequence(network, ids);
     assertClose(furthest(side.nll, nll), 0, 1e-4);
