@@ -45,7 +45,7 @@ def check_message(message: str, depth: int) -> None:
     code = sys._getframe(depth).f_code
     folders = Path(code.co_filename).parents
     # Only what stands there: a name or a label that the code is handed is no message.
-    stands = PACKAGE in folders and not ENGLISH_ALONE & {*folders} and message in code.co_consts
+    stands = message and PACKAGE in folders and not ENGLISH_ALONE & {*folders} and message in code.co_consts
     if stands and message not in messages():
         unknown.append(message)
 
