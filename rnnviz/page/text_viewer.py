@@ -145,6 +145,9 @@ def text_words() -> dict[str, str]:
         "text.minutes": _("about {n} minutes"),
         "text.stop": _("Stop and show"),
         "text.stopped": _("Only the first {n} of {of} characters were read."),
+        "text.below-usual": _(
+            "That is lower than usual for this network: it may have been trained on this text."
+        ),
         "text.perplexity": _("Perplexity of {name}"),
         "text.second": _("{perplexity} with {model}"),
         "text.compare": _("Compare with"),
