@@ -40,7 +40,7 @@ from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, o
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, bundle
 from rnnviz.page.payload import pack, unpack
-from rnnviz.page.text_viewer import text_fixed
+from rnnviz.page.text_viewer import scale_css, text_fixed
 from rnnviz.sentences import LANGUAGES
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
@@ -455,7 +455,7 @@ def page_script() -> str:
 
 
 def _style() -> str:
-    return _joined((PAGE_FOLDER, "page.css"), (PAGE_FOLDER, "text_page.css"), (KIT_FOLDER, "scale.css"))
+    return _joined((PAGE_FOLDER, "page.css"), (PAGE_FOLDER, "text_page.css")) + scale_css()
 
 
 def _json(value: Any) -> bytes:

@@ -21,6 +21,8 @@ import { ViewerAnswers } from "./viewer_answers.js";
 
 const PASSAGES = 20;
 const PASSAGE_CHARS = 80;
+const BELOW_USUAL = 0.9; // of the usual perplexity: a longer text below it may be one that the network was trained on
+const JUDGED_CHARS = 500;
 
 /** @typedef {{ name: string, bytes?: Uint8Array, text: string, encoding?: string, certainty?: string, example?: boolean }} Source */
 /** @typedef {{ network: ChosenNetwork, result: TextResult, record: TextRecord }} Reading */
@@ -212,7 +214,7 @@ export class TextPage {
   }
 
   /** @param {ChosenNetwork} network @param {TextResult} result */
-  sentences({ vocabularySize }, { figures, length }) {
+  sentences({ vocabularySize, usualPerplexity }, { figures, length }) {
     const { phrase, numbers } = this;
     const { perplexity, perplexity_known: known, characters, unknown, unsettled } = figures;
     const share = numbers.percent(unknown / characters);
@@ -228,6 +230,8 @@ export class TextPage {
         phrase("text.hesitated", { choices: numbers.fixed(perplexity, perplexity < 3 ? 1 : 0) }),
       );
     if (perplexity > vocabularySize) sentences.push(phrase("text.worse-than-guessing"));
+    if (usualPerplexity !== null && perplexity < BELOW_USUAL * usualPerplexity && characters >= JUDGED_CHARS)
+      sentences.push(phrase("text.below-usual"));
     if (unsettled)
       sentences.push(
         phrase("text.rounding", {

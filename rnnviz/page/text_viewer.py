@@ -1,13 +1,24 @@
 """What the text viewer, and the page's part for whole texts, have beside a text: words, colours, scales."""
 
+from pathlib import Path
 from typing import Any
 
 from rnnviz import sentences
-from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, VERSUS_FULL, themes
+from rnnviz.figures.themes import BANDS, DARK, LIGHT, SURPRISAL_FULL, VERSUS_FULL, themes
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import uncoloured
 
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
+_SCALE_FILE = Path(__file__).parents[1] / "ui" / "browser" / "static" / "scale.css"
+
+
+def scale_css() -> str:
+    """The style of the line of perplexities, which the app and the page have, and its colours."""
+    colours = "".join(
+        f"--scale-{name}: light-dark({getattr(LIGHT, name)}, {getattr(DARK, name)}); "
+        for name in ("model", "ngram", "muted")
+    )
+    return f"{_SCALE_FILE.read_text('utf-8')}:root {{ {colours}}}\n"
 
 
 def viewer_fixed() -> dict[str, Any]:
@@ -134,6 +145,9 @@ def text_words() -> dict[str, str]:
         "text.minutes": _("about {n} minutes"),
         "text.stop": _("Stop and show"),
         "text.stopped": _("Only the first {n} of {of} characters were read."),
+        "text.below-usual": _(
+            "That is lower than usual for this network: it may have been trained on this text."
+        ),
         "text.perplexity": _("Perplexity of {name}"),
         "text.second": _("{perplexity} with {model}"),
         "text.compare": _("Compare with"),

@@ -197,7 +197,7 @@ async def page_files(port: int) -> list[str]:
     network = index["networks"][index["first"]["en"]]
     style, script = re.findall(r'(?:href|src)="(page[.][^"]+)"', page)
     fonts = re.findall(r'url[(]"([^"]+)"', (await fetched(port, f"/page/{style}")).decode())
-    names = (network["weights"], network["data"], network["fixed"]["en"], index["plotly"], script, style)
+    names = (network["weights"], network["data"], network["fixed"]["en"], script, style)
     return [f"/page/{name}" for name in (*names, *fonts)]
 
 

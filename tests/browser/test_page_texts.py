@@ -177,7 +177,7 @@ def test_dropped_text_and_language(texts: Texts) -> None:
     expect(texts.root.locator(".tp-of")).to_have_text("困惑度：dropped.txt")
 
 
-def test_one_file_reads_texts_too(page: Page, site: Path, models_folder: Path) -> None:
+def test_single_file_reads_texts_too(page: Page, site: Path, models_folder: Path) -> None:
     texts = Texts(page, (site / "one.html").as_uri())
     score = rnnviz.perplexity(rnnviz.load(models_folder / "tiny-gru.safetensors"), TEXT)
     assert texts.read("story.txt", TEXT.encode()) == pytest.approx(score.perplexity, abs=0.006)

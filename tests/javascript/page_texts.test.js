@@ -5,8 +5,10 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { FileError } from "../../rnnviz/page/safetensors.js";
 import { MAX_TEXT_BYTES, readText } from "../../rnnviz/page/text_file.js";
+import { TextPage } from "../../rnnviz/page/text_page.js";
 import { TextRecord } from "../../rnnviz/page/text_record.js";
 import { ViewerAnswers } from "../../rnnviz/page/viewer_answers.js";
+import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
 import { chunks } from "../../rnnviz/ui/pages/perplexity/static/chunks.js";
 
 // ---- files ----
@@ -179,3 +181,33 @@ test("the viewer's answers hold the asked chunks, a passage's cost and the diffe
     [Math.abs(record.columns.rank[place]), Math.abs(record.columns.rank[place])],
   );
 });
+
+// ---- sentences ----
+
+/** @type {Record<string, [Record<string, number | null>, string[]]>} */
+const SENTENCES = {
+  usual: [{}, ["text.hesitated"]],
+  stopped: [{ length: 2000 }, ["text.stopped", "text.hesitated"]],
+  "unknown alone": [
+    { perplexity: 9000, perplexity_known: null },
+    ["text.all-unknown", "text.worse-than-guessing"],
+  ],
+  "some unknown": [{ perplexity: 8, perplexity_known: 5, unknown: 9 }, ["text.some-unknown"]],
+  "worse than guessing": [{ perplexity: 99, perplexity_known: 99 }, ["text.worse-than-guessing"]],
+  "below usual": [{ perplexity: 3, perplexity_known: 3 }, ["text.hesitated", "text.below-usual"]],
+  "below usual, but short": [
+    { perplexity: 3, perplexity_known: 3, characters: 99, length: 99 },
+    ["text.hesitated"],
+  ],
+  magnified: [{ unsettled: 9 }, ["text.hesitated", "text.rounding"]],
+};
+
+for (const [kind, [given, names]] of Object.entries(SENTENCES))
+  test(`the sentences on a text: ${kind}`, () => {
+    const { length = 1000, ...figures } = given;
+    const usual = { perplexity: 4.5, perplexity_known: 4.5, characters: 1000, unknown: 0, unsettled: 0 };
+    const page = { phrase: (/** @type {string} */ name) => name, numbers: new Numbers("en") };
+    const result = /** @type {any} */ ({ figures: { ...usual, ...figures }, length });
+    const network = /** @type {any} */ ({ vocabularySize: 60, usualPerplexity: 4.24 });
+    assert.deepEqual(TextPage.prototype.sentences.call(/** @type {any} */ (page), network, result), names);
+  });

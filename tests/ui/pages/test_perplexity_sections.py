@@ -182,7 +182,7 @@ def test_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> N
     markup = answer.scale(score.perplexity, score.guess, 4.0, ("<b>other</b>", math.inf))
     (end,) = map(float, re.findall(r"--end:([\d.]+)", markup))
     places = [float(place) for place in re.findall(r"--at:([\d.]+)", markup)]
-    assert len(places) == 6
+    assert len(places) == 7
     assert all(1 <= place <= end for place in places)
     assert end in places
     assert "<b>other" not in markup

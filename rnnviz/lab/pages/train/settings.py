@@ -229,9 +229,9 @@ def read_form(text: TrainingText, preset_key: str) -> FormValues:
     """The values of the form. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(preset_key, text.corpus.characters, cores())
     # A setting that doesn't apply takes TrainConfig's default, whatever its disabled field shows.
-    shown = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
+    field_values = {name: FIELDS[name].get() for name in RECIPE_CONTROLS} | _idle()
     values: dict[str, Any] = {
-        name: None if value == SETTINGS[name].off else value for name, value in shown.items()
+        name: None if value == SETTINGS[name].off else value for name, value in field_values.items()
     }
     minutes_limit = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = minutes_limit != (minutes or None) or any(

@@ -7,24 +7,22 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 from html import escape
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from rnnviz import sentences
-from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.findings import Sentence
 from rnnviz.i18n import _
 from rnnviz.networks.contamination import foreign_reason, held_out_bits
 from rnnviz.page.formatting import character_name, percent, rounded, title, titles, together
+from rnnviz.page.text_viewer import scale_css
 from rnnviz.scoring.record import Record
 from rnnviz.scoring.score import Score, averages, describe_averages, describe_readings
 from rnnviz.scoring.totals import perplexity_from_sum
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
-from rnnviz.ui import browser
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.worker import END_STATES, Job
@@ -415,19 +413,9 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
     )
 
 
-# The page without a server has the same element: rnnviz/ui/browser/static/scale.js.
-_SCALE = (
-    (Path(browser.__file__).parent / "static" / "scale.css").read_text("utf-8")
-    + f"""
-.scale {{ --scale-model: light-dark({LIGHT.model}, {DARK.model});
-  --scale-ngram: light-dark({LIGHT.ngram}, {DARK.ngram});
-  --scale-muted: light-dark({LIGHT.muted}, {DARK.muted}); }}
-"""
-)
-
 # Filled in by `%` with the number's size, so the scale's own percent signs are doubled.
 _STYLE = (
-    _SCALE.replace("%", "%%")
+    scale_css().replace("%", "%%")  # the page without a server has the same element: scale.js
     + """
 .st-key-answer [data-testid="stMetricValue"] { font-size: %srem; line-height: 1.15; font-weight: 650; }
 .st-key-answer [data-testid="stMetricValue"] * { white-space: normal; overflow: visible; }

@@ -77,7 +77,15 @@ export class Curve {
       put("text", { x: left - 6, y: y(value), class: "vw-tick-y" }, numbers.rough(value, 6));
     }
     for (const value of across.roundValues(X_TICKS))
-      put("text", { x: x(value), y: HEIGHT_PX - bottom + 15, class: "vw-tick-x" }, numbers.whole(value));
+      put(
+        "text",
+        {
+          x: x(value),
+          y: HEIGHT_PX - bottom + 15,
+          class: `vw-tick-x ${value > 0.97 * length ? "vw-tick-last" : ""}`,
+        },
+        numbers.whole(value),
+      );
     put("path", { d: `M${left},${top}V${HEIGHT_PX - bottom}H${width - right}`, class: "vw-axis" });
     const box = { x: left, y: top, width: width - left - right, height: HEIGHT_PX - top - bottom };
     const inner = makeSvg("svg", { ...box, viewBox: Object.values(box).join(" ") }); // cuts off what is beyond the axes
