@@ -97,6 +97,7 @@ def test_the_axis_stands_still_while_the_curve_falls() -> None:
 def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
     words = {**training.ENGLISH, "ngram": "<b>6-gram"}
     figure = training.figure(training.curves(EVENTS), words)
+    assert figure["layout"]["xaxis"]["range"] == [0, 10_000]
     labels = [a["text"] for a in figure["layout"]["annotations"]]
     assert labels[:3] == ["uniform guess 40", "letter frequencies 18", "&lt;b&gt;6-gram 5"]
     at = [a["y"] for a in figure["layout"]["annotations"][:3]]
@@ -158,4 +159,5 @@ def test_runs_are_compared_by_name(theme: themes.Theme) -> None:
     assert len(looks) == len(figure["data"])
     drawn = go.Figure(figure)
     assert (drawn.layout.showlegend, drawn.layout.xaxis.title.text) == (True, "characters read")
+    assert drawn.layout.xaxis.range == (0, 1.02 * 5900)
     assert training.compared({})["data"] == []
