@@ -82,7 +82,7 @@ export class TextPage {
     const networks = find(root, "select.tp-networks");
     networks.onchange = () => {
       this.second = networks.value;
-      if (!this.busy) this.attempt(() => this.compare(this.cancel()));
+      if (!this.busy && this.readings.length) this.attempt(() => this.compare(this.cancel()));
     };
   }
 
