@@ -1,13 +1,30 @@
 """Small models for all tests: real files, made once, with random weights."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
+from tests.support import known_words
 from tests.support.models import TEXT, tiny, tiny_card
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _checked_words() -> Iterator[None]:
+    """Before the first test: what is said is held against the catalogues."""
+    with known_words.checked():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _known_words() -> Iterator[None]:
+    """All that a test made the package say is in its catalogues."""
+    yield
+    said, known_words.unknown[:] = known_words.unknown[:], []
+    assert said == []
 
 
 @pytest.fixture(scope="session")

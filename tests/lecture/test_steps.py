@@ -99,6 +99,17 @@ def test_playing_slider_goes_on_in_growing_steps_and_begins_again() -> None:
     assert "next" not in controls.slider(0, 9, 1, 0, "t").widget_at(1)
 
 
+def test_control_begins_at_its_default() -> None:
+    made = [
+        controls.slider(0, 9, 1, 3, "t"),
+        controls.choice({"a": "A", "b": "B"}, "b"),
+        controls.line_of_text(9, "some", "t"),
+        controls.again(5, "Draw"),
+        controls.toggle("Show", "Hide"),
+    ]
+    assert [control.resolve(None) for control in made] == [3, "b", "some", 5, 0]
+
+
 def test_another_seed_is_new_and_a_switch_goes_back() -> None:
     seeds, seed = set(), 3
     for _turn in range(500):

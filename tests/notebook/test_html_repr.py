@@ -60,6 +60,11 @@ def test_the_heat_map_holds_the_states_of_the_last_characters_in_their_colours()
     measured = (f"the last 120 of {len(TEXT):,}", f"perplexity {READ.perplexity[-1]:.3f}")
     for words in (*measured, "Look for", "does not tell"):
         assert words in picture
+    layout = READ.plot().layout
+    axes = [layout.xaxis.title.text, layout.yaxis.title.text]
+    assert [layout.title.text, *axes] == [
+        "H after each character", "character", "units, similar ones side by side",
+    ]  # fmt: skip
 
 
 def test_short_trace_is_drawn_whole() -> None:

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import rnnviz
 from rnnviz import cli
 from rnnviz.errors import ConfigError
+from rnnviz.figures import live
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.ngram import NgramModel
@@ -206,6 +208,9 @@ def test_engine_knows_cells_of_pages() -> None:
     )
     assert gates
     assert tuple(re.findall(r"(\w+): \[", gates[1])) == CELLS
+    scales = build.page_look()["scales"]
+    assert scales["lstm"]["tanh"] == {name: asdict(live.scale(name)) for name in live.quantities("lstm")}
+    assert scales["rnn"]["relu"]["hidden"] == asdict(live.scale("hidden", "relu"))
 
 
 def test_bundle_refuses_cycles_and_other_forms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

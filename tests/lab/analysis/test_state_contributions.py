@@ -27,6 +27,8 @@ def test_shares_are_those_of_the_terms() -> None:
     shares = recurrence.shares()
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert not np.triu(shares, 1).any()
+    (panel,) = recurrence.panels()
+    np.testing.assert_allclose(10.0**panel.picture.log10, shares[1:, 1:], rtol=1e-5)
     for t in (1, 17, 30):
         sizes = np.abs(recurrence.at(t).astype(np.float64)).sum(axis=1)
         np.testing.assert_allclose(shares[t, : t + 1], sizes / sizes.sum(), rtol=1e-5, atol=1e-12)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from rnnviz import ModelConfig, units
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.engines.torch_model import CharModel, pick_device
+from rnnviz.lab.fit import speed_trial
 from rnnviz.scoring.compression import compress
 from tests.support.foreign_networks import CHARACTERS, GRU, N, echo, layers_of, long_memory, stepwise
 from tests.support.refused import assert_refused
 from tests.support.torch_models import LETTERS, random_network
+from tests.support.training import CORPUS, SMALL
 
 CUSTOM_MODEL = stepwise(layers_of(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
 
@@ -170,6 +173,18 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         for device in ("abacus", "cuda:99")
     },
     "a model's device": (lambda _: rnnviz.load("timemachine-gru", device="nonsense"), ConfigError, "use cpu"),
+    **{
+        f"the device of {name}": (
+            lambda _, call=call: call(replace(SMALL, precision="auto"), CORPUS, device="nonsense"),
+            ConfigError,
+            "use cpu",
+        )
+        for name, call in {
+            "fit": rnnviz.fit,
+            "train": lambda *arguments, **named: next(rnnviz.train(*arguments, **named)),
+            "a trial": speed_trial.find_fastest_settings,
+        }.items()
+    },
     **{
         f"an untrained copy: {words}": (
             lambda _, fresh=fresh: units.untrained(long_memory(0), 1, fresh=fresh),

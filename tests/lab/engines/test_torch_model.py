@@ -38,6 +38,7 @@ def test_dropout_between_layers_is_of_what_the_next_layer_reads(
         logits, state = model(ids, dropout=Dropout(layer=0.4), generator=torch.Generator().manual_seed(5))
     assert torch.allclose(logits.double(), read.logits.transpose(0, 1), rtol=0, atol=1e-5)
     assert torch.allclose(state[0].double(), torch.stack(states), rtol=0, atol=1e-5)  # carried on as it is
+    assert drop(torch.ones(64), 0.75, generator).unique().tolist() == [0, 4], "the mean stays"
 
 
 def test_a_scorer_sees_new_weights_and_not_the_old_ones() -> None:

@@ -397,3 +397,4 @@ def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
     assert model.card["recipe"] == config.to_json()
     again = rnnviz.load(rnnviz.save(model, tmp_path / "smiles-gru.safetensors"))
     assert contamination.share(split.train, again.sketch).share > 0.9
+    assert model.name == again.name == "smiles-gru"

@@ -26,7 +26,15 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.page.payload import unpack
 from rnnviz.text import corpora
-from tests.support.apptest import SHIPPED, Open, address_fields, component_data, components, page_words
+from tests.support.apptest import (
+    SHIPPED,
+    Open,
+    address_fields,
+    component_data,
+    components,
+    page_words,
+    run_until_settled,
+)
 from tests.support.lab_pages import pick_text
 from tests.support.made_runs import WATCHED, make_run, training
 from tests.support.models import TEXT, tiny, tiny_card
@@ -309,6 +317,8 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     assert RunFolder(runs.find("one").path).stop.exists()
     assert app.button(key="train-stop").disabled
     assert "stopping" in page_words(app)
+    run_until_settled(pick_text(app, "python-docs"), "train")
+    assert "characters a second" not in page_words(app), "no trial beside a run"
 
 
 def test_the_queue_is_seen_and_its_limit_can_be_set(

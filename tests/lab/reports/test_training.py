@@ -156,5 +156,6 @@ def test_runs_are_compared_by_name(theme: themes.Theme) -> None:
     assert figure["data"][1]["y"] == [7.0]  # no validation: its training perplexity
     looks = {(t["line"]["color"], t["line"]["dash"]) for t in figure["data"]}
     assert len(looks) == len(figure["data"])
-    assert go.Figure(figure).data
+    drawn = go.Figure(figure)
+    assert (drawn.layout.showlegend, drawn.layout.xaxis.title.text) == (True, "characters read")
     assert training.compared({})["data"] == []

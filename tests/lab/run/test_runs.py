@@ -1,6 +1,7 @@
 """Runs as they are: processes that are stopped, killed, starved of disk, and go on to the same numbers."""
 
 import json
+import math
 import os
 import random
 import stat
@@ -308,13 +309,17 @@ def test_the_time_left_after_a_resume_is_at_the_pace_since(
     for stop_at in (120, 130):
         trainer = Trainer(INTERRUPTIBLE, CORPUS)
         training_state.restore(folder, trainer)
-        began, book = trainer.characters, Journal(folder, trainer, "", {})
+        began, book, taken = trainer.characters, Journal(folder, trainer, "", {}), []
         book.begin({})
         while trainer.step_index < stop_at:
-            trainer.step()
+            taken.append([float(part) for part in trainer.step()])
             book.step(trainer)
         book.save()
     last = events(folder, "progress")[-1]
+    losses, norms, counts = np.transpose(taken)
+    weights = journal.LOSS_DECAY ** np.arange(len(taken))[::-1] * counts
+    assert last["train_perplexity"] == pytest.approx(math.exp(losses @ weights / weights.sum()))
+    assert (last["gradient_norm"], last["clipped"]) == (norms[-1], norms[-1] > trainer.config.clip)
     seconds_each = 2.0 * (130 - 120) / (last["characters"] - began)
     assert last["eta"] == pytest.approx(seconds_each * (trainer.total_characters - last["characters"]))
 

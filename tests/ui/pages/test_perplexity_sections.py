@@ -91,6 +91,11 @@ def test_long_text_is_compared_on_request(open_app: Open, monkeypatch: pytest.Mo
     assert table["Perplexity"].count() <= 1  # the chosen model's, which the answer has already
     assert not [name for name in table.index if "★" in name]
     assert "Press **Compare**" in app.info[0].value
+    assert "predicts this text best" not in page_words(app)
+    app.session_state["second"] = "tiny-3gram"
+    run_until_settled(app.run(), "perplexity")
+    assert comparison(app)["Perplexity"].count() == 2
+    assert "predicts this text best" in page_words(app)
 
 
 def test_text_in_view_is_compared_of_several(open_app: Open, models_folder: Path) -> None:

@@ -242,7 +242,7 @@ def apply_choices(text: ReaderText) -> ReaderText:
 
 def rewritten_text(text: ReaderText, name: str) -> ReaderText:
     """The text rewritten by one of REWRITINGS: another text, made once."""
-    forms: dict[Hashable, ReaderText] = st.session_state.setdefault(_FORMS, {})
+    forms: dict[Hashable, ReaderText] = st.session_state[_FORMS]  # `choose_texts` has made it
     # Made once and kept: each run of the page would decode and rewrite the whole text again.
     key = text.identity, name
     if key not in forms:

@@ -1,0 +1,86 @@
+"""The catalogues have what the package says while tests run: messages and errors the Chinese one, findings
+`findings.toml`, with a value at every place. A mistake in a word, a code or a value's name fails whichever
+test meets it.
+"""
+
+import gettext
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from rnnviz import i18n, sentences
+from rnnviz.errors import RnnvizError
+from rnnviz.findings import Sentence
+from tests.support.catalogue import entries, forms
+
+PACKAGE = Path(i18n.__file__).parent
+ENGLISH_ALONE = {PACKAGE / "cli", PACKAGE / "lab" / "cli"}
+"""Commands print errors in English."""
+
+unknown: list[object] = []
+"""What was said and is in no catalogue."""
+
+
+@cache
+def messages() -> frozenset[str]:
+    return frozenset(form for message in entries("zh") for form in forms(message))
+
+
+@cache
+def places(code: str) -> frozenset[str]:
+    """The names of the values in a finding's sentence."""
+    entry = sentences.catalogue()[code]
+    templates = [form for language in sentences.LANGUAGES for form in forms(entry[language])]
+    return frozenset(name for form in templates for _text, name, *_rest in Formatter().parse(form) if name)
+
+
+def check_message(message: str, depth: int) -> None:
+    """Note a message that stands in the package's code, `depth` calls above, and in no catalogue."""
+    code = sys._getframe(depth).f_code
+    folders = Path(code.co_filename).parents
+    # Only what stands there: a name or a label that the code is handed is no message.
+    stands = message and PACKAGE in folders and not ENGLISH_ALONE & {*folders} and message in code.co_consts
+    if stands and message not in messages():
+        unknown.append(message)
+
+
+class Untranslated(gettext.NullTranslations):
+    """What a catalogue asks for a message that it doesn't have."""
+
+    def gettext(self, message: str) -> str:
+        check_message(message, 4)
+        return message
+
+    def ngettext(self, singular: str, plural: str, n: int) -> str:
+        check_message(plural, 4)
+        return super().ngettext(singular, plural, n)
+
+
+@contextmanager
+def checked() -> Iterator[None]:
+    """Note what is said and is in no catalogue, in the list `unknown`."""
+    make_error, make_sentence = RnnvizError.__init__, Sentence.__init__
+
+    def error(self: RnnvizError, message: str, /, **values: object) -> None:
+        check_message(message, 2)
+        make_error(self, message, **values)
+
+    def sentence(self: Sentence, *arguments: Any, **named: Any) -> None:
+        make_sentence(self, *arguments, **named)
+        if self.code not in sentences.catalogue():
+            unknown.append(self.code)
+        elif missing := [name for name in places(self.code) if self.values.get(name) is None]:
+            unknown.append((self.code, missing))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RnnvizError, "__init__", error)
+        patch.setattr(Sentence, "__init__", sentence)
+        for language in sentences.LANGUAGES:
+            patch.setattr(i18n.translations(language), "_fallback", Untranslated())
+        yield
