@@ -49,8 +49,8 @@ def ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
     logs = [math.log(second / first) for first, second in pairs]
     spread = stdev(logs) if len(logs) > 1 else math.nan  # one pair has no interval
     half_width = float(t.ppf(0.975, len(logs) - 1)) * spread / math.sqrt(len(logs))
-    middle, low, high = (math.exp(mean(logs) + side * half_width) for side in (0, -1, 1))
-    return middle, low, high
+    low, high = (math.exp(mean(logs) + side * half_width) for side in (-1, 1))
+    return math.exp(mean(logs)), low, high
 
 
 def written(number: float) -> str:
