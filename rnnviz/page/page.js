@@ -78,8 +78,8 @@ class Page {
     this.file.onchange = () => this.take(this.file.files?.[0]);
     this.note = find(document, "p.note");
     this.tabs = { look: find(document, "button.look"), texts: find(document, "button.texts") };
-    this.tabs.look.onclick = () => this.show("look");
-    this.tabs.texts.onclick = () => this.show("texts");
+    this.tabs.look.onclick = () => this.turnTo("look");
+    this.tabs.texts.onclick = () => this.turnTo("texts");
     this.turn = find(document, "button.language");
     this.turn.onclick = () => this.choose(this.name, OTHER_LANGUAGE[this.language]);
     this.link = find(document, "a.documentation");
@@ -162,9 +162,20 @@ class Page {
   /** Back or Forward: show what the address says now. */
   followAddress() {
     const [name, language] = this.readAddress();
+    const { name: before, language: spoken } = this;
     this.arrives = true;
     this.open(name, language);
     this.view.viewSocket.ask();
+    const part = query().get("show") === "texts" ? "texts" : "look";
+    if (part !== this.part) this.show(part);
+    if (name !== before || language !== spoken) this.refreshTexts(spoken);
+  }
+
+  /** Show a part at the reader's wish. @param {"look" | "texts"} part */
+  turnTo(part) {
+    address?.beginEntry();
+    this.show(part);
+    address?.scheduleWrite();
   }
 
   /** Show a part of the page: the live view, or whole texts. @param {"look" | "texts"} part @param {File} [file] a text */
@@ -174,7 +185,7 @@ class Page {
     this.textRoot.hidden = part !== "texts";
     for (const [name, tab] of Object.entries(this.tabs))
       tab.setAttribute("aria-pressed", String(name === part));
-    address?.scheduleWrite();
+    this.note.hidden = part !== "look"; // it is of the network's units
     if (part === "look") return again(this.view);
     const first = !this.texts;
     const { worker } = this.index;
@@ -194,8 +205,13 @@ class Page {
     const spoken = this.language;
     this.open(name, language);
     if (this.view.editor) this.view.viewSocket.ask();
-    if (this.texts)
-      (language === spoken ? this.texts.score() : this.beginTexts()).catch((error) => this.fail(error));
+    this.refreshTexts(spoken);
+  }
+
+  /** Let the part for whole texts follow the chosen network, and the language. @param {string} spoken the language before */
+  refreshTexts(spoken) {
+    if (this.language === spoken) this.texts?.score();
+    else if (this.texts) this.beginTexts().catch((error) => this.fail(error));
   }
 
   /** Let the part for whole texts speak the page's language. */

@@ -23,8 +23,9 @@ const PASSAGES = 20;
 const PASSAGE_CHARS = 80;
 const BELOW_USUAL = 0.9; // of the usual perplexity: a longer text below it may be one that the network was trained on
 const JUDGED_CHARS = 500;
+const MOSTLY_UNKNOWN = 0.5; // of the characters: the rest says nothing of the text
 
-/** @typedef {{ name: string, bytes?: Uint8Array, text: string, encoding?: string, certainty?: string, example?: boolean }} Source */
+/** A text; `kind` stands for the name of one that is no file. @typedef {{ name?: string, kind?: "pasted" | "example", bytes?: Uint8Array, text: string, encoding?: string, certainty?: string }} Source */
 /** @typedef {{ network: ChosenNetwork, result: TextResult, record: TextRecord }} Reading */
 
 /** The text viewer with answers that are objects, not bytes. */
@@ -45,6 +46,7 @@ export class TextPage {
   readings = [];
   second = ""; // the name of the network beside the chosen one
   run = 0; // a number of the newest reading: an older one's answers come too late
+  busy = false; // whether the chosen network is still reading
   /** @type {ViewerAnswers | null} */
   answers = null;
   /** @type {PageViewer | null} */
@@ -66,14 +68,21 @@ export class TextPage {
       file.value = "";
     };
     find(root, "button.tp-choose").onclick = () => file.click();
-    find(root, "button.tp-read").onclick = () => this.paste(find(root, "textarea.tp-text").value);
-    find(root, "button.tp-stop").onclick = () => this.scorer.stop();
+    const pasted = find(root, "textarea.tp-text");
+    find(root, "button.tp-read").onclick = () => this.paste(pasted.value);
+    pasted.onkeydown = (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.paste(pasted.value);
+    };
+    find(root, "button.tp-stop").onclick = () => {
+      this.scorer.stop();
+      find(root, "button.tp-choose").focus(); // the button goes
+    };
     const encodings = find(root, "select.tp-encodings");
     encodings.onchange = () => this.decode(encodings.value);
     const networks = find(root, "select.tp-networks");
     networks.onchange = () => {
       this.second = networks.value;
-      this.compare(this.run).catch((error) => this.fail(error));
+      if (!this.busy && this.readings.length) this.attempt(() => this.compare(this.cancel()));
     };
   }
 
@@ -84,60 +93,99 @@ export class TextPage {
     this.numbers = new Numbers(fixed.language);
     label(this.root, this.phrase);
     find(this.root, "textarea.tp-text").placeholder = this.phrase("text.paste");
-    this.source ??= { name: this.phrase("text.example"), text: example, example: true };
-    return this.score();
+    this.source ??= { kind: "example", text: example };
+    return this.readings.length && !this.busy ? this.attempt(() => this.retitle()) : this.score();
+  }
+
+  /** Show the same figures in another language. */
+  async retitle() {
+    for (const reading of this.readings) reading.network = await this.load(reading.network.name);
+    if (this.source) this.showSource(this.source);
+    this.show();
+  }
+
+  /** Do something; what goes wrong is said. @param {() => Promise<void>} act @param {string} [name] of a file */
+  async attempt(act, name) {
+    try {
+      await act();
+    } catch (error) {
+      this.fail(error, name);
+    }
+  }
+
+  /** End what is being read: its answers come too late. */
+  cancel() {
+    this.scorer.stop();
+    this.showAlert("");
+    return ++this.run;
   }
 
   // ---- a text ----
 
   /** @param {File} file */
-  async take(file) {
-    try {
+  take(file) {
+    const run = this.cancel();
+    this.source = null;
+    this.showSource({ name: file.name, text: "" });
+    return this.attempt(async () => {
       const bytes = new Uint8Array(await file.arrayBuffer());
-      this.source = { name: file.name, bytes, ...readText(bytes) };
-      await this.score();
-    } catch (error) {
-      if (error instanceof FileError) this.source = { name: file.name, text: "" };
-      this.fail(error, file.name);
-    }
+      const text = readText(bytes);
+      if (run === this.run) await this.open({ name: file.name, bytes, ...text });
+    }, file.name);
   }
 
   /** Read the file in another encoding. @param {string} encoding */
-  async decode(encoding) {
+  decode(encoding) {
     const { source } = this;
-    if (!source?.bytes) return;
-    try {
-      this.source = { ...source, ...readText(source.bytes, encoding) };
-      await this.score();
-    } catch (error) {
-      this.fail(error, source.name);
-    }
+    const { bytes } = source ?? {};
+    if (!source || !bytes) return;
+    this.cancel();
+    this.attempt(() => this.open({ ...source, ...readText(bytes, encoding) }), source.name);
   }
 
   /** @param {string} text */
   paste(text) {
     if (!text) return this.showAlert(this.phrase("text.nothing"));
-    this.source = { name: this.phrase("text.pasted"), text };
-    this.score().catch((error) => this.fail(error));
+    this.open({ kind: "pasted", text });
+  }
+
+  /** @param {Source} source */
+  open(source) {
+    this.source = source;
+    if (source.kind !== "pasted") find(this.root, "textarea.tp-text").value = "";
+    return this.score();
+  }
+
+  /** The text's name. */
+  get name() {
+    const { source } = this;
+    return source?.name ?? this.phrase(`text.${source?.kind}`);
   }
 
   // ---- reading it ----
 
   /** Read the text with the chosen network, and with the second one. */
-  async score() {
-    const { source, phrase } = this;
-    if (!source) return;
-    const run = ++this.run;
-    this.scorer.stop();
-    this.showAlert("");
-    this.showSource(source);
-    const network = await this.load();
-    put(find(this.root, "h1.tp-about"), phrase("text.about", { model: network.title }));
-    const reading = await this.read(run, network, source.text);
-    if (run !== this.run || !reading) return;
-    this.readings = [reading];
-    this.show();
-    await this.compare(run);
+  score() {
+    return this.attempt(async () => {
+      const { source, phrase, root } = this;
+      const run = this.cancel();
+      if (!source) return;
+      this.busy = true;
+      root.classList.add("tp-stale");
+      find(root, "div.tp-under-way").hidden = false;
+      put(find(root, "span.tp-progress"), "");
+      find(root, "progress.tp-done").removeAttribute("value");
+      this.showSource(source);
+      const network = await this.load();
+      if (run !== this.run) return;
+      put(find(root, "h1.tp-about"), phrase("text.about", { model: network.title }));
+      const reading = await this.read(run, network, source.text);
+      if (!reading) return;
+      this.busy = false;
+      this.readings = [reading];
+      this.show();
+      await this.compare(run);
+    });
   }
 
   /** Read the same characters with the second network. @param {number} run */
@@ -148,7 +196,9 @@ export class TextPage {
       const text = this.source.text.slice(0, result.units);
       const reading = await this.read(run, await this.load(this.second), text);
       if (run !== this.run) return;
-      if (reading) this.readings.push(reading);
+      // Stopped before its end it would be compared with a longer text.
+      if (reading?.record.length === this.readings[0].record.length) this.readings.push(reading);
+      else this.second = "";
     }
     this.show();
   }
@@ -169,9 +219,12 @@ export class TextPage {
   // ---- what is seen ----
 
   /** @param {Source} source */
-  showSource({ name, bytes, encoding, certainty, example }) {
+  showSource({ name, kind, bytes, encoding, certainty }) {
     const { root, phrase } = this;
-    put(find(root, "span.tp-named"), example ? phrase("text.is-example") : name);
+    put(
+      find(root, "span.tp-named"),
+      kind === "example" ? phrase("text.is-example") : (name ?? phrase("text.pasted")),
+    );
     find(root, "label.tp-encoding").hidden = !bytes;
     if (!bytes) return;
     find(root, "label.tp-encoding").title = phrase(`text.certainty.${certainty}`);
@@ -186,28 +239,41 @@ export class TextPage {
     const left = Math.ceil(((length - done) / done) * seconds);
     const time =
       left < 90 ? phrase("text.seconds", { n: left }) : phrase("text.minutes", { n: Math.ceil(left / 60) });
-    const values = { done: numbers.whole(done), n: numbers.whole(length), time };
-    const so = phrase("text.so-far", { perplexity: numbers.number(figures.perplexity) });
-    put(find(root, "span.tp-progress"), phrase("text.progress", { ...values, so }));
+    const { characters, perplexity } = figures;
+    const values = { share: numbers.share(done / length), time, n: numbers.whole(characters) };
+    const standing = characters
+      ? phrase("text.so-far", { ...values, perplexity: numbers.number(perplexity) })
+      : "";
+    put(find(root, "span.tp-progress"), `${phrase("text.progress", values)} ${standing}`);
   }
 
   show() {
-    const { root, phrase, numbers, readings, source } = this;
+    const { root, phrase, numbers, readings, fixed } = this;
     const [{ network, result, record }, other] = readings;
     const { figures } = result;
+    root.classList.remove("tp-stale");
     find(root, "section.tp-answer").hidden = false;
-    put(find(root, "span.tp-of"), phrase("text.perplexity", { name: source?.name ?? "" }));
+    put(find(root, "h1.tp-about"), phrase("text.about", { model: network.title }));
+    put(find(root, "span.tp-of"), phrase("text.perplexity", { name: this.name }));
     put(find(root, "b.tp-perplexity"), numbers.number(figures.perplexity));
     const second = other && {
       perplexity: numbers.number(other.result.figures.perplexity),
       model: other.network.title,
     };
     put(find(root, "span.tp-second"), second ? phrase("text.second", second) : "");
-    put(find(root, "p.tp-sentences"), this.sentences(network, result).join(" "));
+    put(
+      find(root, "p.tp-sentences"),
+      this.sentences(network, result).join(fixed?.language === "zh" ? "" : " "),
+    );
     this.showScale();
     this.showFacts(figures);
     const networks = Object.entries(network.titles).filter(([name]) => name !== network.name);
-    options(find(root, "select.tp-networks"), [["", "–"], ...networks], this.second);
+    options(
+      find(root, "select.tp-networks"),
+      [["", "–"], ...networks],
+      network.name === this.second ? "" : this.second,
+    );
+    find(root, "label.tp-compare").hidden = !networks.length;
     this.offerTable(record);
     this.showPassages(record);
     this.showViewer();
@@ -222,14 +288,16 @@ export class TextPage {
     if (perplexity === null) return [];
     if (characters < length)
       sentences.push(phrase("text.stopped", { n: numbers.whole(characters), of: numbers.whole(length) }));
-    if (known === null) sentences.push(phrase("text.all-unknown", { share }));
+    if (known === null || unknown > MOSTLY_UNKNOWN * characters)
+      sentences.push(phrase("text.all-unknown", { share }));
     else if (perplexity > 1.1 * known)
       sentences.push(phrase("text.some-unknown", { share, known: numbers.number(known) }));
     else if (perplexity <= vocabularySize)
       sentences.push(
         phrase("text.hesitated", { choices: numbers.fixed(perplexity, perplexity < 3 ? 1 : 0) }),
       );
-    if (perplexity > vocabularySize) sentences.push(phrase("text.worse-than-guessing"));
+    // Where unknown characters alone cost so much, the sentence on them says it.
+    if ((known ?? perplexity) > vocabularySize) sentences.push(phrase("text.worse-than-guessing"));
     if (usualPerplexity !== null && perplexity < BELOW_USUAL * usualPerplexity && characters >= JUDGED_CHARS)
       sentences.push(phrase("text.below-usual"));
     if (unsettled)
@@ -258,7 +326,10 @@ export class TextPage {
     if (second)
       marks.unshift({
         at: second,
-        label: `${numbers.number(second)}: ${readings[1].network.title}`,
+        label: phrase("text.second", {
+          perplexity: numbers.number(second),
+          model: readings[1].network.title,
+        }),
         kind: "second",
       });
     const about = phrase("scale.label", { n: numbers.number(here), guess: numbers.whole(guess) });
@@ -306,7 +377,8 @@ export class TextPage {
   /** @param {TextRecord} record */
   showPassages(record) {
     const { root, phrase, numbers } = this;
-    const passages = record.passages(PASSAGES, PASSAGE_CHARS);
+    const third = Math.ceil(record.length / PASSAGE_CHARS / 3); // most of a short text is no choice
+    const passages = record.passages(Math.min(PASSAGES, third), PASSAGE_CHARS);
     find(root, "details.tp-most").hidden = passages.length < 2; // a short text is one passage
     put(find(root, "p.tp-hint"), phrase("text.passages", { n: passages.length, length: PASSAGE_CHARS }));
     const rows = passages.map(({ start, stop, mean }) => {
@@ -315,6 +387,7 @@ export class TextPage {
       jump.onclick = () => {
         this.answers?.go(start, stop);
         this.view?.viewSocket.ask();
+        find(root, "div.tp-viewer").scrollIntoView({ block: "nearest", behavior: "smooth" });
       };
       const cells = [numbers.number(Math.exp(mean)), numbers.whole(start + 1), jump];
       return make("tr", "", ...cells.map((cell) => make("td", "", cell)));
@@ -355,8 +428,11 @@ export class TextPage {
   }
 
   /** @param {unknown} error @param {string} [name] of the file */
-  fail(error, name = this.source?.name ?? "") {
+  fail(error, name = this.name) {
     const { root, phrase, numbers } = this;
+    this.run++;
+    this.busy = false;
+    this.readings = [];
     find(root, "div.tp-under-way").hidden = true;
     find(root, "section.tp-answer").hidden = find(root, "details.tp-most").hidden = true;
     if (this.view) this.view.root.hidden = true;

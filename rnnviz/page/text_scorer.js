@@ -69,7 +69,7 @@ export class TextScorer {
     return this.send(key, network, { kind: "read", text }, progress);
   }
 
-  /** End the reading under way with what was read. */
+  /** End the readings under way with what was read. */
   async stop() {
     (await this.worker)?.postMessage({ kind: "stop", id: this.reading });
   }

@@ -139,8 +139,8 @@ def text_words() -> dict[str, str]:
             "The file doesn't name its encoding, and this one fits best. "
             "Choose another if the text looks wrong."
         ),
-        "text.progress": _("{done} of {n} characters, {time} left. {so}"),
-        "text.so-far": _("Perplexity so far: {perplexity}"),
+        "text.progress": _("{share} read, {time} left."),
+        "text.so-far": _("The first {n} characters have a perplexity of {perplexity}."),
         "text.seconds": _("about {n} s"),
         "text.minutes": _("about {n} minutes"),
         "text.stop": _("Stop and show"),

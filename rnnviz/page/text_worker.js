@@ -1,7 +1,7 @@
 // The worker that reads whole texts, so that the page stays alive meanwhile. A message in, its answers out, by `id`:
 //
 //   network   a network, by `key`, which later messages name
-//   read      a text: progress with the figures so far, then its costs; "stop" ends it with what was read
+//   read      a text: progress with the figures so far, then its costs; "stop" ends it, and all before it, with what was read
 //   expect    a network's predictions of a character of the text that it read last
 
 import { Network, Reading } from "./engine.js";
@@ -19,7 +19,7 @@ const LISTED_CHARACTERS = 5;
 export function serve(scope) {
   /** @type {Map<string, { message: NetworkMessage, network: Network, ids: Uint32Array }>} */
   const networks = new Map();
-  let stopped = 0; // the number of the reading that is to stop
+  let stopped = 0; // the number of the last reading that is to stop
 
   const at = (/** @type {string} */ key) => {
     const entry = networks.get(key);
@@ -39,7 +39,7 @@ export function serve(scope) {
       if (performance.now() - since < PROGRESS_MS) continue;
       scope.postMessage({ id, progress: { done, length, figures: score.figures() } });
       await pause(); // "stop" comes in here
-      if (stopped === id) break;
+      if (id <= stopped) break;
       since = performance.now();
     }
     const figures = score.figures();

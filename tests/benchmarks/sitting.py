@@ -47,9 +47,10 @@ def ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
     from scipy.stats import t
 
     logs = [math.log(second / first) for first, second in pairs]
-    half_width = float(t.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
-    middle, low, high = (math.exp(mean(logs) + side * half_width) for side in (0, -1, 1))
-    return middle, low, high
+    spread = stdev(logs) if len(logs) > 1 else math.nan  # one pair has no interval
+    half_width = float(t.ppf(0.975, len(logs) - 1)) * spread / math.sqrt(len(logs))
+    low, high = (math.exp(mean(logs) + side * half_width) for side in (-1, 1))
+    return math.exp(mean(logs)), low, high
 
 
 def written(number: float) -> str:

@@ -164,6 +164,50 @@ def test_stopped_reading_shows_its_beginning(texts: Texts) -> None:
     expect(sentences).to_contain_text(f"first {characters} of")
 
 
+def test_newer_reading_ends_those_before(texts: Texts, models_folder: Path) -> None:
+    long_text = (LONG * 40).encode()
+    stop = texts.root.get_by_role("button", name="Stop and show")
+    texts.open("endless.txt", long_text)
+    expect(stop).to_be_visible()
+    network = texts.page.get_by_role("combobox", name="Network")
+    network.select_option("tiny-lstm")
+    texts.open("picture.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    expect(texts.root.get_by_role("alert")).to_contain_text("PNG")
+    expect(stop).to_be_hidden()
+    texts.open("endless.txt", long_text)
+    network.select_option("tiny-gru")
+    texts.open("story.txt", TEXT.encode())
+    score = rnnviz.perplexity(rnnviz.load(models_folder / "tiny-gru.safetensors"), TEXT)
+    expect(texts.root.locator(".tp-of")).to_have_text("Perplexity of story.txt")
+    assert float(texts.root.locator(".tp-number b").inner_text()) == pytest.approx(
+        score.perplexity, abs=0.006
+    )
+    expect(texts.root).not_to_have_class(re.compile("tp-stale"))
+
+
+def test_back_reads_with_the_network_before(texts: Texts) -> None:
+    first = texts.read("story.txt", TEXT.encode())
+    texts.page.get_by_role("combobox", name="Network").select_option("tiny-lstm")
+    number = texts.root.locator(".tp-number b")
+    expect(number).not_to_have_text(f"{first:.2f}")
+    expect(texts.page).to_have_url(re.compile("model=tiny-lstm"))
+    texts.page.go_back()
+    expect(number).to_have_text(f"{first:.2f}")
+    texts.page.get_by_role("button", name="Look inside").click()
+    expect(texts.page).not_to_have_url(re.compile("show="))
+    texts.page.go_back()
+    expect(number).to_be_visible()
+
+
+def test_comparison_that_is_stopped_is_not_shown(texts: Texts) -> None:
+    texts.read("long.txt", (LONG * 20).encode())
+    beside = texts.root.get_by_role("combobox", name="Compare with")
+    beside.select_option("tiny-lstm")
+    texts.root.get_by_role("button", name="Stop and show").click()
+    expect(beside).to_have_value("")
+    expect(texts.root.locator(".tp-second")).to_be_empty()
+
+
 def test_dropped_text_and_language(texts: Texts) -> None:
     texts.page.evaluate(
         """() => {

@@ -38,7 +38,7 @@ def test_help_lists_defaults_and_choices(name: str, run: Run) -> None:
             assert str(choice) in output_text, action.option_strings
         # Of a run's settings it is known which were given: the option's own default is MISSING.
         default = RUN_DEFAULTS.get(action.dest) if action.default is MISSING else action.default
-        if default not in (None, False, "", (), argparse.SUPPRESS, MISSING):
+        if action.nargs != 0 and default not in (None, False, "", (), argparse.SUPPRESS, MISSING):
             assert "default" in str(action.help), action.option_strings
 
 

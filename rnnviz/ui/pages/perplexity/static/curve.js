@@ -3,6 +3,7 @@
 import { together } from "../../../browser/static/alt_text.js";
 import { countLeading } from "../../../browser/static/characters.js";
 import { find, makeSvg } from "../../../browser/static/dom.js";
+import { raised } from "../../../browser/static/number_format.js";
 import { Axis, pathOf } from "../../../browser/static/plot.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
@@ -74,7 +75,7 @@ export class Curve {
     ) => into.append(makeSvg(tag, attributes, words));
     for (const value of roundValues(low, high)) {
       put("path", { d: `M${left},${y(value)}H${width - right}`, class: "vw-grid" });
-      put("text", { x: left - 6, y: y(value), class: "vw-tick-y" }, numbers.rough(value, 6));
+      put("text", { x: left - 6, y: y(value), class: "vw-tick-y" }, tick(value, numbers));
     }
     for (const value of across.roundValues(X_TICKS))
       put(
@@ -166,6 +167,14 @@ export class Curve {
       event.preventDefault();
     };
   }
+}
+
+/** A round number beside the axis: 2,000 or 5·10⁶. @param {number} value @param {Numbers} numbers */
+function tick(value, numbers) {
+  if (value < 1e5) return numbers.rough(value, 6);
+  const power = Math.floor(Math.log10(value) + 1e-9);
+  const factor = Math.round(value / 10 ** power);
+  return `${factor === 1 ? "" : `${factor}·`}10${raised(power)}`;
 }
 
 /** @typedef {{ running: ArrayLike<number>, rolling: ArrayLike<number> }} Line */
