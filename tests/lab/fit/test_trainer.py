@@ -147,7 +147,7 @@ def test_a_report_says_where_the_run_stands() -> None:
     assert (last.step, last.total_steps) == (trainer.total_steps, trainer.total_steps)
     assert (last.epoch, last.characters) == (pytest.approx(2.0), trainer.characters)
     assert first.epoch == pytest.approx(first.step / trainer.streams.pieces_an_epoch)
-    assert last.characters_per_second == pytest.approx(last.characters / last.seconds, rel=0.5)
+    assert 0 < last.characters_per_second < 100 * last.characters / last.seconds  # of the last steps alone
     assert (last.learning_rate, last.model) == (trainer.optimiser.param_groups[0]["lr"], trainer.model)
     assert last.gradient_norm == float(trainer.norm) > 0
     assert 1 < last.train_perplexity < first.train_perplexity
