@@ -71,7 +71,7 @@ def test_history_restores_models_examples_and_pages(live: Live) -> None:
         expect(page.locator(MODEL_FIELD)).to_have_value(model)
     page.go_forward()
     expect(page.get_by_test_id("stFileUploader")).to_be_visible()
-    assert query(page)["model"] == "tiny-lstm"
+    holds(page, {"model": "tiny-lstm"})
 
 
 def test_share_copies_current_address(live: Live) -> None:
