@@ -69,6 +69,7 @@ def test_history_restores_models_examples_and_pages(live: Live) -> None:
         turn()
         live.reads(text)
         expect(page.locator(MODEL_FIELD)).to_have_value(model)
+        holds_text(page, text)  # the page has come to rest: nobody turns faster
     page.go_forward()
     expect(page.get_by_test_id("stFileUploader")).to_be_visible()
     holds(page, {"model": "tiny-lstm"})
