@@ -23,10 +23,10 @@ from rnnviz.sentences import DEFAULT
 log = logging.getLogger("rnnviz")
 
 MAX_CACHED_PAGES = 20
-"""Cached pages of one file, of some 3 MB each: the shipped networks' in each language, and a few more."""
+"""Cached pages of one file, of some 2 MB each: the shipped networks' in each language, and a few more."""
 
 MAX_CACHED_FOLDERS = 2
-"""Cached folders, of some 5 MB with two networks: a room that is opened again has its page at once."""
+"""Cached folders, of some 3 MB with two networks: a room that is opened again has its page at once."""
 
 # lru_cache alone would let two threads build the same page, at some seconds of a core each.
 _build_lock = threading.Lock()

@@ -103,6 +103,11 @@ function wasUtf8(bytes) {
   return sound > 4 * damaged;
 }
 
+/** Throws a FileError for a file that is too large. @param {number} n its bytes */
+export function checkSize(n) {
+  if (n > MAX_TEXT_BYTES) throw new FileError("text.large", { n, most: MAX_TEXT_BYTES });
+}
+
 /**
  * The text of a file, its encoding, and how certain that is. Throws a FileError.
  * @param {Uint8Array} bytes @param {string} [chosen] the encoding that the reader says
@@ -110,8 +115,7 @@ function wasUtf8(bytes) {
  */
 export function readText(bytes, chosen) {
   if (!bytes.length) throw new FileError("text.empty");
-  if (bytes.length > MAX_TEXT_BYTES)
-    throw new FileError("text.large", { n: bytes.length, most: MAX_TEXT_BYTES });
+  checkSize(bytes.length);
   const [marked] = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
   const declared = chosen || marked;
   if (declared) {

@@ -9,7 +9,7 @@ import { drawScale } from "../ui/browser/static/scale.js";
 import { mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/perplexity/static/view.js";
 import { FileError } from "./safetensors.js";
-import { ENCODINGS, readText } from "./text_file.js";
+import { checkSize, ENCODINGS, readText } from "./text_file.js";
 import { TextRecord } from "./text_record.js";
 import { TextScorer } from "./text_scorer.js";
 import { CONTEXT_CHARS } from "./text_worker.js";
@@ -128,9 +128,9 @@ export class TextPage {
     this.source = null;
     this.showSource({ name: file.name, text: "" });
     return this.attempt(async () => {
+      checkSize(file.size); // before all of it is in memory
       const bytes = new Uint8Array(await file.arrayBuffer());
-      const text = readText(bytes);
-      if (run === this.run) await this.open({ name: file.name, bytes, ...text });
+      if (run === this.run) await this.open({ name: file.name, bytes, ...readText(bytes) });
     }, file.name);
   }
 
