@@ -164,6 +164,93 @@ export interface ExpectMessage {
 }
 export type WorkerMessage = NetworkMessage | ReadMessage | ExpectMessage | { kind: "stop"; id: number };
 
+/** The recipe of a training in the page: fields of `TrainConfig` in rnnviz/networks/config.py, by their names. */
+export interface Recipe {
+  cell: "rnn" | "gru" | "lstm";
+  hidden_size: number;
+  activation: "tanh" | "relu";
+  batch: number;
+  steps: number;
+  learning_rate: number;
+  weight_decay: number;
+  clip: number | null;
+  optimiser: "adamw" | "sgd" | "momentum";
+  initialisation: "torch" | "normal" | "identity";
+  sigma: number;
+  fresh_rows: number;
+  min_count: number;
+  seed: number;
+}
+
+/** A training that is asked for. `corpus` and the rest go into the card. */
+export interface TrainingOrder {
+  text: string; // as it stands in its file
+  corpus: { name: string; title: string; licence: string; language: string };
+  recipe: Recipe;
+  seconds: number; // of training
+  version: string; // of rnnviz
+}
+
+/** Messages to the worker that trains: see training_worker.js. A training's answers bear its `id`. */
+export type TrainingMessage =
+  | { kind: "train"; id: number; order: TrainingOrder }
+  | { kind: "resume"; id: number; snapshot: TrainingSnapshot } // paused until "continue"
+  | { kind: "pause" | "continue" | "end"; id: number } // a pause sends a snapshot; "end": enough, score what there is
+  | { kind: "snapshot"; id: number };
+
+/** The worker's answers. */
+export type TrainingAnswer =
+  | { id: number; kind: "started"; started: TrainingStart }
+  | { id: number; kind: "weights"; tensors: Tensors; characters: number } // for the picture, a few times a second
+  | { id: number; kind: "report"; report: TrainingReport }
+  | { id: number; kind: "snapshot"; snapshot: TrainingSnapshot } // every few seconds, and when asked for
+  | { id: number; kind: "ended"; ended: TrainingEnd }
+  | { id: number; kind: "error"; error: string; values?: Record<string, string | number> }; // a key of the page's words, or a message
+
+export interface TrainingStart {
+  config: Config;
+  symbols: string[];
+  normaliser: string;
+  parameters: number;
+  characters: { train: number; validation: number; held_out: number }; // the last two are 0 for a short text
+  dropped: number; // different characters that are read as unknown
+  uniform: number; // perplexities on the validation text, or null without one
+  letters: number | null; // of letter frequencies
+  ngram: number | null;
+  ngram_order: number;
+}
+
+/** `StepReport` in rnnviz/lab/fit/step_report.py. */
+export interface TrainingReport {
+  step: number;
+  characters: number;
+  seconds: number; // of training
+  share: number; // of the run, 0 … 1
+  train_perplexity: number; // since the last report
+  validation_perplexity: number | null;
+  gradient_norm: number; // the largest since the last report, before clipping
+  learning_rate: number;
+  characters_per_second: number;
+  best: boolean;
+  sample: string;
+}
+
+/** All that a training goes on with: it can be cloned, and kept in IndexedDB. */
+export interface TrainingSnapshot {
+  order: TrainingOrder;
+  started: TrainingStart;
+  reports: TrainingReport[];
+  tensors: Tensors; // the present weights, in torch's shapes
+  state: Record<string, unknown>; // the trainer's own
+}
+
+export interface TrainingEnd {
+  reason: "done" | "ended" | "diverged";
+  description: Description; // with its card
+  tensors: Tensors; // the best
+  held_out: { characters: number; unknown: number; perplexity: number; bits_per_character: number } | null;
+}
+
 /** A text that is being read for its perplexity: Stretches, NgramReading. */
 export interface TextReading {
   steps(): Generator<number>; // characters read
