@@ -93,10 +93,9 @@ export class Network {
 
 /** The lengths of the arrays of Rows. @param {Network} network @param {number} texts at most */
 function rowLengths({ H, L, V, layers, readout, hasCell }, texts) {
-  const rows = texts + (texts % 2); // as products want them
-  const states = L * rows * H;
-  const gates = rows * paddedLength(layers[0].b.length);
-  return [states, hasCell ? states : 0, gates, gates, rows * readout.width, V];
+  const states = L * texts * H;
+  const gates = texts * paddedLength(layers[0].b.length);
+  return [states, hasCell ? states : 0, gates, gates, texts * readout.width, V];
 }
 
 /** Texts that a network reads side by side: a row of states for each, and the arrays of a step. */
