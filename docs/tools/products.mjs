@@ -92,6 +92,16 @@ function elementwise(name, steps) {
       (br_if $numbers (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 16))) (local.get $end)))))`;
 }
 
+/** Numbers added to others; n is a multiple of 4. */
+const sum = `
+  (func (export "add") (param $to i32) (param $from i32) (param $n i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $to) (i32.shl (local.get $n) (i32.const 2))))
+    (loop $numbers
+      (v128.store (local.get $to) ${add("(v128.load (local.get $to))", "(v128.load (local.get $from))")})
+      (local.set $from (i32.add (local.get $from) (i32.const 16)))
+      (br_if $numbers (i32.lt_u (local.tee $to (i32.add (local.get $to) (i32.const 16))) (local.get $end)))))`;
+
 /**
  * From 0.75 on tanh|x| = (e^2|x| − 1) / (e^2|x| + 1), which would lose digits below: there it is Lambert's continued fraction
  * x / (1 + x² / (3 + x² / (5 + x² / (7 + x² / 9)))), as one fraction; it is 6e-9 off at most. Both are chosen before the division.
@@ -115,7 +125,7 @@ export function text() {
   return `;; C += A B in float32: A (m, k) with $row bytes between rows and $term between the terms of one, C (m, n) by rows, B (k, n) in
 ;; strips of 16 columns, each by rows. m is even for "two", n a multiple of 16. And functions of n numbers in place. All in one memory, by places in bytes. docs/tools/products.mjs writes this file.
 (module
-  (import "page" "memory" (memory 1))${product("one", 1)}${product("two", 2)}${elementwise("exp", [...exponential(X), get("$y")])}${elementwise("sigmoid", [...exponential(`(f32x4.neg ${X})`), div(number(1), add(number(1), get("$y")))])}${elementwise("tanh", tanh())})
+  (import "page" "memory" (memory 1))${product("one", 1)}${product("two", 2)}${elementwise("exp", [...exponential(X), get("$y")])}${elementwise("sigmoid", [...exponential(`(f32x4.neg ${X})`), div(number(1), add(number(1), get("$y")))])}${elementwise("tanh", tanh())}${sum})
 `;
 }
 

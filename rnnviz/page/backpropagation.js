@@ -127,15 +127,14 @@ export class LearningNetwork {
     const [W, U, b, c] = this.parameters.map(({ values }) => values);
     kernels.pack(U, G, H, forwardW);
     const isGru = cell === CELLS.gru; // whose second bias is scaled by a gate, together with its product
+    // A symbol's W x + b, once for all places where it stands.
+    const driven = W.map((value, i) => value + b[i % G] + (isGru ? 0 : c[i % G]));
     for (let t = 0; t < T; t++) {
       const { gates, carried, before, after } = this.at(t);
       for (let i = 0; i < B; i++) {
         const from = inputs[t * B + i] * G;
-        for (let j = 0, at = i * G; j < G; j++, at++) {
-          gates[at] = W[from + j] + b[j];
-          if (isGru) carried[at] = c[j];
-          else gates[at] += c[j];
-        }
+        gates.set(driven.subarray(from, from + G), i * G);
+        if (isGru) carried.set(c, i * G);
       }
       kernels.product(B, G, H, before.hidden, forwardW, isGru ? carried : gates);
       hidden.copyWithin((t + 1) * B * H, t * B * H, (t + 1) * B * H); // a step is made in place
@@ -177,9 +176,8 @@ export class LearningNetwork {
     const { B, H, width, kernels, hidden, logits, dHidden, packedStates, backwardQ } = this;
     const [Q, q] = this.parameters.slice(4);
     const N = T * B;
-    q.gradient.fill(0);
-    addRows(logits, N, width, q.gradient);
-    Q.gradient.fill(0);
+    for (const { gradient } of [Q, q]) gradient.fill(0);
+    for (let i = 0; i < N; i++) kernels.addRow(logits, i * width, width, q.gradient, 0);
     kernels.packTransposed(hidden.subarray(B * H), N, H, packedStates);
     kernels.product(width, H, N, logits, packedStates, Q.gradient, 1, width);
     kernels.packTransposed(Q.values, width, H, backwardQ);
@@ -189,7 +187,7 @@ export class LearningNetwork {
 
   /** The gradients of the recurrence, from the last character back to the first. @param {Int32Array} inputs @param {number} T */
   differentiateRecurrence(inputs, T) {
-    const { B, H, G, cell, shape, kernels, hidden, dHidden, dCell, packedStates, backwardW } = this;
+    const { B, H, G, V, cell, shape, kernels, hidden, dHidden, dCell, packedStates, backwardW } = this;
     const [W, U, b, c] = this.parameters;
     const N = T * B;
     const toState = cell === CELLS.gru ? this.carried : this.gates;
@@ -210,10 +208,11 @@ export class LearningNetwork {
       kernels.product(B, H, G, toState.subarray(t * B * G), backwardW, into);
     }
     for (const { gradient } of [W, U, b, c]) gradient.fill(0);
-    addRows(this.gates, N, G, b.gradient);
-    addRows(toState, N, G, c.gradient);
-    for (let i = 0, at = 0; i < N; i++)
-      for (let j = inputs[i] * G, end = j + G; j < end; j++, at++) W.gradient[j] += this.gates[at];
+    for (let i = 0; i < N; i++) {
+      kernels.addRow(this.gates, i * G, G, W.gradient, inputs[i] * G);
+      kernels.addRow(toState, i * G, G, c.gradient, 0);
+    }
+    for (let symbol = 0; symbol <= V; symbol++) kernels.addRow(W.gradient, symbol * G, G, b.gradient, 0);
     kernels.packTransposed(hidden, N, H, packedStates);
     kernels.product(G, H, N, toState, packedStates, U.gradient, 1, G);
   }
@@ -230,11 +229,6 @@ export class LearningNetwork {
       after: { hidden: rows(hidden, H, t + 1), cell: rows(cells, H, t + 1) },
     };
   }
-}
-
-/** Add n rows to one. @param {Float32Array} rows @param {number} n @param {number} width @param {Float32Array} sum */
-function addRows(rows, n, width, sum) {
-  for (let i = 0, at = 0; i < n; i++) for (let j = 0; j < width; j++, at++) sum[j] += rows[at];
 }
 
 /** @param {Float32Array} values (rows, columns) @param {number} rows @param {number} columns */

@@ -66,7 +66,9 @@ const GRU = {
     for (let i = 0; i < n; i++) {
       const [reset, update, candidate] = blocks(i * width, H);
       for (let j = 0; j < H; j++) {
-        const [r, z, value] = [gates[reset + j], gates[update + j], gates[candidate + j]];
+        const r = gates[reset + j];
+        const z = gates[update + j];
+        const value = gates[candidate + j];
         const d = dHidden[i * H + j];
         const dValue = d * (1 - z) * (1 - value * value);
         const dReset = dValue * carried[candidate + j] * r * (1 - r);
@@ -108,12 +110,10 @@ const LSTM = {
       for (let j = 0; j < H; j++) carried[room + j] = cell[i * H + j];
       kernels.tanh(carried, room, H);
       for (let j = 0; j < H; j++) {
-        const [a, f, value, o] = [
-          gates[input + j],
-          gates[forget + j],
-          gates[candidate + j],
-          gates[output + j],
-        ];
+        const a = gates[input + j];
+        const f = gates[forget + j];
+        const value = gates[candidate + j];
+        const o = gates[output + j];
         const tanh = carried[room + j];
         const d = dHidden[i * H + j];
         const dC = dCell[i * H + j] + d * o * (1 - tanh * tanh);
