@@ -6,7 +6,7 @@
     NAME.HASH.data           its rows' orders, its units' reach, and the tables of an n-gram model beside it
     NAME.LANGUAGE.HASH.json  its words, examples, named units and axes: `initial_data.fixed_part`
     texts.LANGUAGE.HASH.json what the part for whole texts says: `text_viewer.text_fixed`
-    worker.HASH.js           what reads whole texts, beside the page
+    worker.HASH.js           what reads whole texts and trains networks, beside the page
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
     offline.js               the service worker: the page opens again without the network
 
@@ -439,8 +439,8 @@ _STYLE_IMPORT = re.compile(r'^@import "[^"]+";$', re.MULTILINE)
 
 @cache
 def worker_script() -> str:
-    """The script of the worker that reads texts."""
-    return f"const {{ serve }} = {bundle('page/text_worker.js')};\nserve(self);\n"
+    """The script of the worker that reads texts and trains networks."""
+    return f"const {{ serve }} = {bundle('page/worker.js')};\nserve(self);\n"
 
 
 @cache

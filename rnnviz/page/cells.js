@@ -167,6 +167,10 @@ export class Layer {
   inputMatrix;
   /** @type {Matrix | undefined} of the product with the state */
   stateMatrix;
+  /** @type {Float32Array} of the inputs */
+  W;
+  /** @type {Float32Array} */
+  b;
 
   /** @param {Config} config @param {Tensors} tensors @param {number} n */
   constructor(config, tensors, n) {
@@ -175,13 +179,20 @@ export class Layer {
     const { gates, forward } = CELLS[config.cell];
     this.step = forward;
     this.gates = gates;
-    const tensor = (/** @type {string} */ kind) => tensors[`recurrence.${kind}_l${n}`];
-    this.W = tensor("weight_ih") ?? tensors[`recurrence.${n}.weight`];
+    this.n = n;
+    this.isGru = config.cell === "gru";
+    this.load(tensors);
+  }
+
+  /** @param {Tensors} tensors */
+  load(tensors) {
+    const tensor = (/** @type {string} */ kind) => tensors[`recurrence.${kind}_l${this.n}`];
+    this.W = tensor("weight_ih") ?? tensors[`recurrence.${this.n}.weight`];
     this.U = tensor("weight_hh");
     const c = tensor("bias_hh");
-    const b = tensor("bias_ih") ?? tensors[`recurrence.${n}.bias`];
+    const b = tensor("bias_ih") ?? tensors[`recurrence.${this.n}.bias`];
     // A GRU's second bias is scaled by a gate together with its product; every other is one sum with the first.
-    this.c = config.cell === "gru" ? c : undefined;
+    this.c = this.isGru ? c : undefined;
     this.b = c && !this.c ? b.map((value, i) => value + c[i]) : b;
   }
 }

@@ -2,6 +2,7 @@
 // It names no unit: that takes a search over a text with controls, which the app makes (`rnnviz units`).
 
 import { Network, Reading, write } from "./engine.js";
+import { RandomNumbers } from "./random_numbers.js";
 import { alike, reach, steady } from "./row_orders.js";
 
 /** @import { Arrays, Description, Look, PageModel, Tensors } from "./types" */
@@ -9,15 +10,6 @@ import { alike, reach, steady } from "./row_orders.js";
 const REFERENCE_CHARS = 400; // of the text that the network writes, on which its units are ordered
 const UNICODE_SCALAR_VALUES = 0x110000 - 0x800;
 const SEED = 1;
-
-/** Uniform random numbers, always the same ones. @param {number} seed */
-function uniform(seed) {
-  let state = seed;
-  return () => {
-    state = (state * 1664525 + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /**
  * What the engine knows of a network beside its weights, and the arrays of its rows.
@@ -32,8 +24,9 @@ export function describe(name, { config, symbols, normaliser, card }, tensors, o
   const unknownCost = Math.log(UNICODE_SCALAR_VALUES - symbols.length);
   const start = new Reading(network, unknownCost);
   const reading = new Reading(network, unknownCost);
+  const random = new RandomNumbers(SEED); // always the same
   reading.read(
-    write(start, 0, REFERENCE_CHARS, { temperature: 0.8, top_k: null, top_p: null }, uniform(SEED)),
+    write(start, 0, REFERENCE_CHARS, { temperature: 0.8, top_k: null, top_p: null }, () => random.uniform()),
   );
   const { steadyUnits: few } = other.fixed;
   /** @type {Arrays} */

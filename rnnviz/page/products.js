@@ -142,7 +142,13 @@ export class Matrix {
   place(B, kernels) {
     this.B = B;
     this.kernels = kernels;
-    kernels.pack(this.W, this.rows, this.columns, B);
+    this.load(this.W);
+  }
+
+  /** Take other weights. @param {Float32Array} W */
+  load(W) {
+    this.W = W;
+    this.kernels?.pack(W, this.rows, this.columns, /** @type {Float32Array} */ (this.B));
   }
 
   /** C += A Wᵀ for the first n rows of A (…, columns) and C (…, width), arrays of `allocate`. @param {Float32Array} A @param {Float32Array} C @param {number} n */

@@ -3,7 +3,8 @@
 
 Each file NAME.training holds JSON about it and float32 or int32 arrays: `rnnviz.page.payload`. A gradient's file has a
 piece, the weights, the states before, the mean cost and the gradients; a run's has the text, the recipe, the
-first weights, the numbers that the trainer drew, and the cost and the gradient's norm of every step.
+first weights, the numbers that the trainer drew, and the cost and the gradient's norm of every step. An
+n-gram model's has a text's symbols and the model's tables.
 """
 
 import sys
@@ -19,6 +20,7 @@ from rnnviz.arrays import Array
 from rnnviz.lab.engines.torch_model import untrained
 from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.networks.config import ModelConfig, TrainConfig
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import pack
 from rnnviz.text.corpora import read
 from rnnviz.text.vocabulary import Vocabulary
@@ -33,9 +35,7 @@ def write(folder: Path) -> None:
     """Write a file for each cell's gradients, and one for each run."""
     for cell, activation in (("rnn", "tanh"), ("rnn", "relu"), ("gru", "tanh"), ("lstm", "tanh")):
         for hidden_size in (16, 48):
-            config = ModelConfig(
-                cell, len(SYMBOLS) + 1, hidden_size, embedding_size=0, activation=activation
-            )
+            config = ModelConfig(cell, len(SYMBOLS) + 1, hidden_size, embedding_size=0, activation=activation)
             _write(folder / f"{cell} {activation} {hidden_size}.gradients", *_gradients(config))
     base = TrainConfig(
         cell="gru", hidden_size=32, embedding_size=0, batch=8, steps=20, learning_rate=0.01, fresh_rows=0.25
@@ -47,6 +47,14 @@ def write(folder: Path) -> None:
         "rnn one stream": replace(base, cell="rnn", batch=1, fresh_rows=0.0),
     }.items():
         _write(folder / f"{name}.run", *_run(recipe))
+
+    for name, text, order in (
+        ("book 6", read("timemachine").text[:TEXT_CHARS], 6),
+        ("book 1", read("timemachine").text[:TEXT_CHARS], 1),
+        ("word 3", "hello", 3),
+        ("letter 2", "aaaa", 2),
+    ):
+        _write(folder / f"{name}.counts", *_counts(text, order))
 
 
 def _write(file: Path, header: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -69,7 +77,9 @@ def _gradients(config: ModelConfig) -> tuple[dict[str, Any], dict[str, Array]]:
     loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.flatten())
     torch.autograd.backward(loss)
     tensors = {name: parameter.detach().numpy() for name, parameter in model.named_parameters()}
-    gradients = {f"gradient:{name}": p.grad.numpy() for name, p in model.named_parameters() if p.grad is not None}
+    gradients = {
+        f"gradient:{name}": p.grad.numpy() for name, p in model.named_parameters() if p.grad is not None
+    }
     arrays = {f"tensor:{name}": values for name, values in tensors.items()} | gradients
     arrays |= {f"state:{n}": part[0].numpy() for n, part in enumerate(state)}
     arrays |= {"inputs": inputs.T.numpy().astype("<u4"), "labels": labels.T.numpy().astype("<u4")}
@@ -109,6 +119,16 @@ def _run(recipe: TrainConfig) -> tuple[dict[str, Any], dict[str, Array]]:
         "norms": np.array(norms, "<f4"),
     }
     return {"text": text, "recipe": recipe.to_json(), "steps": trainer.total_steps}, arrays
+
+
+def _counts(text: str, order: int) -> tuple[dict[str, Any], dict[str, Array]]:
+    vocabulary = Vocabulary.from_text(text)
+    model = NgramModel.fit(text, order=order, vocabulary=vocabulary)
+    arrays: dict[str, Array] = {"ids": vocabulary.encode(text).astype("<u4")}
+    for n, level in enumerate(model.levels):
+        arrays[f"{n}:keys"] = level.keys[:-1].astype("<u4")  # the last is no key
+        arrays[f"{n}:share"], arrays[f"{n}:backoff"] = level.share.astype("<f4"), level.backoff.astype("<f4")
+    return {"V": vocabulary.size, "order": order}, arrays
 
 
 if __name__ == "__main__":
