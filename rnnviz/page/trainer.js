@@ -16,6 +16,7 @@ const REPORT_MS = [250, 10_000]; // milliseconds between two reports, at least a
 const FIRST_REPORT_MS = 100; // after the first step's; then twice as long each time
 const MAX_LOSS_NATS = 600; // whose perplexity is still a finite number
 const SAMPLE_CHARS = 160;
+const REPORTED_NORMS = 20; // of the steps since a report, at most
 const [TEXT_TEMPERATURE, WORD_TEMPERATURE] = [0.8, 0.5]; // a word has one continuation
 const EXAMPLE_CHARS = 90;
 
@@ -27,7 +28,7 @@ export class Trainer {
   milliseconds = 0; // of training, with its reports, without pauses
   stepMilliseconds = 1; // of the last step
   nextReport = 0; // in `milliseconds`
-  sums = { loss: 0, characters: 0, milliseconds: 0, norm: 0 }; // since the last report
+  sums = emptySums(); // since the last report
   /** @type {{ criterion: number, tensors: Tensors } | null} */
   best = null;
   diverged = false;
@@ -119,7 +120,7 @@ export class Trainer {
     if (this.diverged) return;
     sums.loss += loss * characters;
     sums.characters += characters;
-    sums.norm = Math.max(sums.norm, norm);
+    sums.norms.push([this.steps, norm]);
   }
 
   /** Read a piece and change the weights; where a number is missing, they stay as they were. @param {number} learningRate */
@@ -160,13 +161,13 @@ export class Trainer {
       share: this.share,
       train_perplexity: Math.exp(mean),
       validation_perplexity: validation,
-      gradient_norm: sums.norm,
+      gradient_norms: largest(sums.norms),
       learning_rate: this.learningRate,
       characters_per_second: (1000 * sums.characters) / Math.max(sums.milliseconds, 1e-3),
       best,
       sample: this.sample(),
     };
-    this.sums = { loss: 0, characters: 0, milliseconds: 0, norm: 0 };
+    this.sums = emptySums();
     this.reports.push(report);
     const usual = Math.min(Math.max((1000 * order.seconds) / REPORTS, REPORT_MS[0]), REPORT_MS[1]);
     this.milliseconds += performance.now() - begun;
@@ -263,6 +264,22 @@ export class Trainer {
     [...optimiser.first, ...optimiser.second].forEach((array, i) => array.set(moments[i]));
     Object.values(network.state).forEach((rows, i) => rows.set(states[i]));
   }
+}
+
+const emptySums = () => ({
+  loss: 0,
+  characters: 0,
+  milliseconds: 0,
+  norms: /** @type {[step: number, norm: number][]} */ ([]),
+});
+
+/** The largest gradients of stretches of the steps, REPORTED_NORMS at most: what explodes does so within a few. @param {[step: number, norm: number][]} norms */
+function largest(norms) {
+  const length = Math.ceil(norms.length / REPORTED_NORMS);
+  const parts = Array.from({ length: Math.ceil(norms.length / length) }, (_, i) =>
+    norms.slice(i * length, (i + 1) * length),
+  );
+  return parts.map((part) => part.reduce((a, b) => (b[1] > a[1] ? b : a)));
 }
 
 /** The checksums of a text's parts for its card, where the browser computes them: at https and on this computer. @param {TrainingText} text */

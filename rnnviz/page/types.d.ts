@@ -228,7 +228,7 @@ export interface TrainingReport {
   share: number; // of the run, 0 … 1
   train_perplexity: number; // since the last report
   validation_perplexity: number | null;
-  gradient_norm: number; // the largest since the last report, before clipping
+  gradient_norms: [step: number, norm: number][]; // before clipping, the largest ones since the last report
   learning_rate: number;
   characters_per_second: number;
   best: boolean;
