@@ -158,11 +158,7 @@ def library() -> tuple[str, tuple[str, ...]]:
             code = file.read_text(encoding="utf-8").strip()
             foreign = len(code) - len(code.encode("ascii", "ignore"))
             generated = _GENERATED.search(file.name + code[:_HEAD_CHARS])
-            if (
-                len(code) >= _SHORTEST_MODULE
-                and foreign <= len(code) * _MAX_FOREIGN_SHARE
-                and not generated
-            ):
+            if len(code) >= _SHORTEST_MODULE and foreign <= len(code) * _MAX_FOREIGN_SHARE and not generated:
                 parts[path.as_posix()] = f"# {path.as_posix()}\n\n{code}\n"
     if not parts:
         raise _no_sources(folder)
