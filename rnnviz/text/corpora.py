@@ -4,6 +4,7 @@
     python-docs      the language reference that Python's help() shows
     machine          the word of the textbook's toy example
     timemachine      H. G. Wells, The Time Machine, which comes with the package
+    names            first names, a name a line, which come with the package
     tinyshakespeare  scenes from Shakespeare; fetched on request
 
 and the user's own file or text. Only `fetch` uses the network.
@@ -20,7 +21,7 @@ import sysconfig
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -150,20 +151,21 @@ def reference() -> tuple[str, tuple[str, ...]]:
     return "\n\n".join(topics[key].strip() for key in sorted(topics)) + "\n", ()
 
 
-# The Time Machine, which comes with the package; shipped/README.md has its source and licence.
+# Texts that come with the package; shipped/README.md has their sources and licences.
 
 
-BOOK = Path(__file__).with_name("shipped") / "timemachine.txt"
+SHIPPED = Path(__file__).with_name("shipped")
 
 
-def book() -> tuple[str, tuple[str, ...]]:
-    """The text of The Time Machine, and no missing parts. Raises CorpusError if the file can't be read."""
+def _read_shipped(file_name: str) -> tuple[str, tuple[str, ...]]:
+    """The text of a file in SHIPPED, and no missing parts. Raises CorpusError if the file can't be read."""
+    path = SHIPPED / file_name
     try:
-        return BOOK.read_text(encoding="utf-8"), ()
+        return path.read_text(encoding="utf-8"), ()
     except OSError as error:
         raise CorpusError(
             "{path}, which comes with rnnviz, can't be read ({strerror}); install rnnviz again",
-            path=BOOK,
+            path=path,
             strerror=error.strerror,
         ) from None
 
@@ -313,7 +315,7 @@ def names() -> tuple[str, ...]:
 
     >>> from rnnviz import corpora
     >>> corpora.names()
-    ('python-source', 'python-docs', 'machine', 'timemachine', 'tinyshakespeare')
+    ('python-source', 'python-docs', 'machine', 'timemachine', 'names', 'tinyshakespeare')
     """
     return (*_LOCAL, *REMOTE)
 
@@ -532,7 +534,16 @@ _LOCAL: dict[str, tuple[_About, _Reader]] = {
             "Project Gutenberg 35, as in github.com/d2l-ai/d2l-zh",
             "en",
         ),
-        book,
+        partial(_read_shipped, "timemachine.txt"),
+    ),
+    "names": (
+        (
+            "First names, US census of 1990",
+            "public domain",
+            "US Census Bureau, frequently occurring first names",
+            "en",
+        ),
+        partial(_read_shipped, "names.txt"),
     ),
 }
 

@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -72,14 +74,15 @@ def test_a_missing_module_is_skipped_and_recorded(tmp_path: Path, monkeypatch: p
     ("name", "message"),
     [
         ("python-source", "no source files of its standard library in .*; use another corpus"),
-        ("timemachine", "comes with rnnviz, can't be read .*install rnnviz again"),
+        ("timemachine", r"timemachine\.txt, which comes with rnnviz, can't be read .*install rnnviz again"),
+        ("names", r"names\.txt, which comes with rnnviz, can't be read .*install rnnviz again"),
     ],
 )
 def test_missing_corpus_is_refused_with_remedy(
     name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
-    monkeypatch.setattr(corpora, "BOOK", tmp_path / "gone.txt")
+    monkeypatch.setattr(corpora, "SHIPPED", tmp_path)
     with pytest.raises(CorpusError, match=message):
         corpora.read(name)
 
@@ -94,10 +97,27 @@ def test_the_time_machine_comes_with_the_package(tmp_path: Path, monkeypatch: py
     assert "gutenberg" not in corpus.text.lower(), "a trademark, and a licence of its own"
     trained = [info for info in checkpoint.available()[0] if info.card.get("corpus") == "timemachine"]
     assert {info.card["sha256"] for info in trained} == {corpus.sha256}
-    notice = (corpora.BOOK.parent / "README.md").read_text("utf-8")
+    notice = (corpora.SHIPPED / "README.md").read_text("utf-8")
     assert "public domain" in notice
     assert corpus.sha256 in notice
     assert not list(tmp_path.iterdir()), "nothing was fetched"
+
+
+def test_names_come_with_the_package_in_an_order_without_meaning() -> None:
+    corpus = corpora.read("names")
+    assert corpus.sha256 == "e6a447773288d078daf60a8ff1f4d06d0625ae767ba3991a52ab2f067a6817c8"
+    assert corpus.sha256 in (corpora.SHIPPED / "README.md").read_text("utf-8")
+    assert corpus.text.endswith("\n"), "the last name ends as every name does"
+    names = corpus.text.split("\n")[:-1]
+    assert len(names) == len(set(names)) == 5163
+    assert all(re.fullmatch("[A-Z][a-z]+", name) for name in names)
+    digests = [hashlib.sha256(name.encode()).digest() for name in names]
+    assert digests == sorted(digests)
+    held_out, rest = set(corpus.split().held_out.split()[1:]), set(corpus.split().train.split())
+    initials = [Counter(name[0] for name in part) for part in (held_out, rest)]
+    shares = [{letter: n / count.total() for letter, n in count.items()} for count in initials]
+    apart = sum(abs(shares[0].get(letter, 0) - share) for letter, share in shares[1].items()) / 2
+    assert apart < 0.15, "by the alphabet it would be above 0.9"
 
 
 # ---- splitting and the user's own --------------------------------------------------------------------------

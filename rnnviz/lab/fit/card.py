@@ -22,6 +22,7 @@ EXAMPLES = {
     "timemachine": (
         'I looked at the Time Traveller. "There is something the matter with the machine," he said.'
     ),
+    "names": "Annabella\nJonathan\nRosabel",
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
     "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
     "holmes": '"There is a light on the moor," said Holmes. He lit his pipe.',

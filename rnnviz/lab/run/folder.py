@@ -116,7 +116,7 @@ class Description:
     config: TrainConfig
     corpus: str = field(
         default="",
-        metadata=setting("a corpus's name (python-source, python-docs, machine, …) or a text file"),
+        metadata=setting("a corpus's name (timemachine, names, python-source, …) or a text file"),
     )
     text: str | None = field(default=None, repr=False)
     title: str = field(default="", metadata=setting("the text's title, for the card"))
