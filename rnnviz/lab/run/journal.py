@@ -76,8 +76,10 @@ class Journal:
         self._passed = any(e["event"] == "passed" for e in events)
         self._write("start", time=now, **about, **self.baselines, resumed_at=trainer.step_index)
         # The killed process may have been beyond the saved state: those steps are made again.
-        kept = (self.folder.snapshots, self.folder.moments)
-        for file in (file for folder in kept for file in folder.glob("*.safetensors")):
+        for file in (
+            *self.folder.snapshots.glob("*.safetensors"),
+            *self.folder.moments.glob("*.safetensors"),
+        ):
             if file.stem.isdigit() and int(file.stem) > trainer.step_index:
                 file.unlink()
         self._watching = Watching(self.folder, trainer.total_steps)

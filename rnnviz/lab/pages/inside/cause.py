@@ -5,7 +5,6 @@ of another text, beside patches of unrelated states. compare.py has the other wa
 """
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
