@@ -28,6 +28,7 @@ export class Network {
     this.embedding = tensors["embedding.weight"];
     this.bias = tensors["readout.bias"];
     this.hasCell = hasCell(config.cell);
+    this.tensors = tensors;
     this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
     const readout = tensors["readout.weight"] ?? this.embedding.subarray(0, this.V * this.H); // tied weights
     this.readout = new Matrix(readout, this.V);
@@ -38,6 +39,7 @@ export class Network {
       layer.stateMatrix = layer.U && matrix(layer.U);
       matrices.push(...[layer.inputMatrix, layer.stateMatrix].filter((made) => made !== undefined));
     }
+    this.matrices = matrices;
     const shares = [1, MAX_TEXTS].map((texts) => rowLengths(this, texts));
     const { arrays, kernels } = allocate([...matrices.map(({ length }) => length), ...shares.flat()], plain);
     for (const [i, matrix] of matrices.entries()) matrix.place(arrays[i], kernels);
@@ -49,6 +51,18 @@ export class Network {
     this.several = new Rows(this, several, kernels);
     /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, cached at the symbol's first use */
     this.table = Array(this.V + 1);
+  }
+
+  /**
+   * Take other weights of the same shapes, in place: a new network would need new memory, which a browser takes back late.
+   * @param {Tensors} tensors
+   */
+  assign(tensors) {
+    for (const [name, values] of Object.entries(tensors)) this.tensors[name].set(values);
+    for (const [n, layer] of this.layers.entries()) layer.b.set(new Layer(this.config, this.tensors, n).b); // a sum of two
+    for (const matrix of this.matrices)
+      if (matrix.B && matrix.kernels) matrix.place(matrix.B, matrix.kernels);
+    this.table.fill(undefined);
   }
 
   /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
