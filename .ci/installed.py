@@ -38,6 +38,8 @@ def package() -> None:
     assert trace.hidden.shape == (7, 1, 256)
     assert Path(rnnviz.__file__).with_name("py.typed").exists()
     assert math.isclose(trace.perplexity[-1], 3.35876, rel_tol=1e-4), trace.perplexity[-1]
+    for corpus, size in (("timemachine", 178_979), ("names", 36_122)):
+        assert rnnviz.corpora.open_corpus(corpus).characters == size, corpus
     for info in rnnviz.available()[0]:
         text = "他走进门来。" if info.name.startswith("chinese") else "He came in."
         assert math.isfinite(rnnviz.perplexity(rnnviz.load(info.name), text=text).perplexity), info.name

@@ -50,7 +50,10 @@ export class Network {
     this.table = Array(this.V + 1);
   }
 
-  /** Take other weights of the same shapes. @param {Tensors} tensors */
+  /**
+   * Take other weights of the same shapes: a new network would need new memory, which a browser takes back late.
+   * @param {Tensors} tensors
+   */
   load(tensors) {
     this.embedding = tensors["embedding.weight"];
     this.bias = tensors["readout.bias"];

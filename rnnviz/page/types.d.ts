@@ -251,6 +251,37 @@ export interface TrainingEnd {
   held_out: { characters: number; unknown: number; perplexity: number; bits_per_character: number } | null;
 }
 
+/** A training as the browser keeps it, beside its order; one that has ended has no `state`. */
+export interface KeptRun extends Omit<TrainingSnapshot, "order" | "state"> {
+  name: string; // of the network, in the page's list
+  state?: Record<string, unknown>;
+  ended?: TrainingEnd;
+}
+
+/** A setting of `TrainConfig` that the reader may change: its words and limits, from training_words.py. */
+export interface Dial {
+  name: keyof Recipe;
+  label: string;
+  help: string;
+  more: boolean; // whether it is under More
+  choices: [value: string | number, words: string][]; // none: a number
+  low: number;
+  high: number;
+  whole: boolean;
+  off: number | null; // the number that stands for null
+}
+
+/** The unchanging part of the page's training. */
+export interface TrainingFixed {
+  words: Record<string, string>;
+  version: string; // of rnnviz
+  dials: Dial[];
+  applying: Record<string, Record<string, string[]>>; // names of dials, by cell and initialisation
+  times: [seconds: number, words: string][];
+  recipes: Record<"text" | "word", Recipe & { seconds: number }>;
+  shortestSplit: number; // characters
+}
+
 /** A text that is being read for its perplexity: Stretches, NgramReading. */
 export interface TextReading {
   steps(): Generator<number>; // characters read

@@ -1,10 +1,10 @@
-"""torch's gradients and a run of rnnviz's trainer, for the page's training to be held against:
+"""torch's gradients and runs of rnnviz's trainer, for the page's training to be held against:
 `python -m tests.javascript.golden_training FOLDER`.
 
-Each file NAME.training holds JSON about it and float32 or int32 arrays: `rnnviz.page.payload`. A gradient's file has a
-piece, the weights, the states before, the mean cost and the gradients; a run's has the text, the recipe, the
-first weights, the numbers that the trainer drew, and the cost and the gradient's norm of every step. An
-n-gram model's has a text's symbols and the model's tables.
+Each file holds JSON and arrays (`rnnviz.page.payload`). NAME.gradients: a piece, the weights, the states
+before, the mean cost and the gradients. NAME.run: the text, the recipe, the first weights, the numbers that
+the trainer drew, and the cost and the gradient's norm of every step. NAME.counts: a text's symbols and the
+tables of its n-gram model.
 """
 
 import sys

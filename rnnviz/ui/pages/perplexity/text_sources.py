@@ -16,6 +16,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import N_, _, ngettext
 from rnnviz.networks.progress import Progress, Share
+from rnnviz.page.formatting import size
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.text.decoding import binary_format, open_text
@@ -391,7 +392,7 @@ def _choose_corpus() -> list[ReaderText]:
     """Draw the choice of a corpus. Returns its text or its held-out part; [] if there is none yet."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     infos = {name: corpora.describe(name) for name in corpora.names()}
-    words = {name: f"{corpus.title} · {corpus.bytes / 1e6:.1f} MB" for name, corpus in infos.items()}
+    words = {name: f"{corpus.title} · {size(corpus.bytes)}" for name, corpus in infos.items()}
     name = CORPUS.choose(
         _("Corpus"), words, draw=left.selectbox, index=None, placeholder=_("Choose a corpus")
     )
