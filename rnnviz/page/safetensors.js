@@ -4,6 +4,8 @@
 //   header    JSON: each tensor's dtype, shape and place; "__metadata__" has "rnnviz": configuration, vocabulary, card
 //   tensors   float16 or float32
 //
+// `writeNetwork` makes such a file, in float32, of a network that was trained here.
+//
 // A file is judged by its header before a tensor is read, and every promise of the header is checked: its sizes against
 // the file's, its shapes against the configuration's.
 
@@ -168,4 +170,44 @@ function readTensors(described, expected, view, start) {
     tensors[name] = values;
   }
   return tensors;
+}
+
+/** JSON in ASCII, as Python writes it. @param {unknown} value */
+const ascii = (value) =>
+  JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/**
+ * The file of a network, which `rnnviz.load` opens. Throws an Error for a tensor that the configuration doesn't have in that size.
+ * @param {Description} description @param {Tensors} tensors
+ */
+export function writeNetwork({ config, symbols, normaliser, card }, tensors) {
+  const vocabulary = symbols.map((symbol) => symbol.codePointAt(0));
+  const description = { format: FORMAT, vocabulary, normaliser, card, kind: "neural", config };
+  /** @type {Record<string, unknown>} */
+  const header = { __metadata__: { rnnviz: ascii(description) } };
+  const names = Object.entries(shapes(config)).sort(([one], [other]) => (one < other ? -1 : 1));
+  let size = 0;
+  for (const [name, shape] of names) {
+    const bytes = 4 * shape.reduce((product, side) => product * side, 1);
+    if (tensors[name]?.byteLength !== bytes)
+      throw new Error(`${name}: ${tensors[name]?.length} numbers, ${shape}`);
+    header[name] = { dtype: "F32", shape, data_offsets: [size, size + bytes] };
+    size += bytes;
+  }
+  const text = ascii(header);
+  const start = 8 + Math.ceil(text.length / 8) * 8; // blanks fill the header: the tensors begin at a multiple of 8
+  const file = new Uint8Array(start + size);
+  const view = new DataView(file.buffer);
+  view.setBigUint64(0, BigInt(start - 8), true);
+  file.set(new TextEncoder().encode(text.padEnd(start - 8)), 8);
+  let at = start;
+  for (const [name] of names)
+    for (const value of tensors[name]) {
+      view.setFloat32(at, value, true);
+      at += 4;
+    }
+  return file;
 }

@@ -47,9 +47,9 @@ export type Tensors = Record<string, Float32Array>;
 
 /** One level of an n-gram model's tables: see ngram.js. */
 export interface Level {
-  keys: Uint32Array;
-  share: Float32Array;
-  backoff: Float32Array;
+  keys: Uint32Array | Float64Array;
+  share: Float32Array | Float64Array;
+  backoff: Float32Array | Float64Array;
 }
 
 /** All data of the engine, except the weights. */
@@ -228,7 +228,7 @@ export interface TrainingReport {
   share: number; // of the run, 0 … 1
   train_perplexity: number; // since the last report
   validation_perplexity: number | null;
-  gradient_norm: number; // the largest since the last report, before clipping
+  gradient_norms: [step: number, norm: number][]; // before clipping, the largest ones since the last report
   learning_rate: number;
   characters_per_second: number;
   best: boolean;
@@ -249,6 +249,37 @@ export interface TrainingEnd {
   description: Description; // with its card
   tensors: Tensors; // the best
   held_out: { characters: number; unknown: number; perplexity: number; bits_per_character: number } | null;
+}
+
+/** A training as the browser keeps it, beside its order; one that has ended has no `state`. */
+export interface KeptRun extends Omit<TrainingSnapshot, "order" | "state"> {
+  name: string; // of the network, in the page's list
+  state?: Record<string, unknown>;
+  ended?: TrainingEnd;
+}
+
+/** A setting of `TrainConfig` that the reader may change: its words and limits, from training_words.py. */
+export interface Dial {
+  name: keyof Recipe;
+  label: string;
+  help: string;
+  more: boolean; // whether it is under More
+  choices: [value: string | number, words: string][]; // none: a number
+  low: number;
+  high: number;
+  whole: boolean;
+  off: number | null; // the number that stands for null
+}
+
+/** The unchanging part of the page's training. */
+export interface TrainingFixed {
+  words: Record<string, string>;
+  version: string; // of rnnviz
+  dials: Dial[];
+  applying: Record<string, Record<string, string[]>>; // names of dials, by cell and initialisation
+  times: [seconds: number, words: string][];
+  recipes: Record<"text" | "word", Recipe & { seconds: number }>;
+  shortestSplit: number; // characters
 }
 
 /** A text that is being read for its perplexity: Stretches, NgramReading. */

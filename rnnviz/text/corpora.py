@@ -1,6 +1,7 @@
 """Texts to train on, by name.
 
     python-source    the running Python's own standard library, a fixed list of modules
+    python-library   all of it that people wrote: without tests, tables and generated files
     python-docs      the language reference that Python's help() shows
     machine          the word of the textbook's toy example
     timemachine      H. G. Wells, The Time Machine, which comes with the package
@@ -12,6 +13,7 @@ and the user's own file or text. Only `fetch` uses the network.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import os
@@ -129,12 +131,54 @@ def source() -> tuple[str, tuple[str, ...]]:
             continue
         parts.append(f"# {module}\n\n{code.strip()}\n")
     if len(skipped) > len(PYTHON_MODULES) // 2:
-        raise CorpusError(
-            "this Python has no source files of its standard library in {library}; "
-            "use another corpus, or a Python installed with its sources",
-            library=library,
-        )
+        raise _no_sources(library)
     return "\n\n".join(parts), tuple(skipped)
+
+
+# Folders of other people's modules, of tests, of tables and of demonstrations.
+_LEFT_OUT = frozenset(
+    (
+        *("site-packages", "dist-packages", "test", "tests", "idle_test"),
+        *("encodings", "pydoc_data", "turtledemo", "__phello__"),
+    )
+)
+_GENERATED = re.compile(r"generated (automatically )?(by|from)|auto-?generated|_sysconfigdata", re.IGNORECASE)
+_HEAD_CHARS, _SHORTEST_MODULE, _MAX_FOREIGN_SHARE = 1500, 400, 0.002
+
+
+def library() -> tuple[str, tuple[str, ...]]:
+    """The standard library's modules that people wrote, each under its path; and no missing parts.
+
+    Left out are tests, tables of encodings, generated files, files of a few lines, and files with more than
+    two characters in a thousand that no keyboard has. Raises CorpusError where nothing is left.
+    """
+    folder, parts = Path(sysconfig.get_path("stdlib")), {}
+    for file in folder.rglob("*.py"):
+        path = file.relative_to(folder)
+        if not _LEFT_OUT.isdisjoint(path.parts):
+            continue
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            code = file.read_text(encoding="utf-8").strip()
+            foreign = len(code) - len(code.encode("ascii", "ignore"))
+            generated = _GENERATED.search(file.name + code[:_HEAD_CHARS])
+            if len(code) >= _SHORTEST_MODULE and foreign <= len(code) * _MAX_FOREIGN_SHARE and not generated:
+                parts[path.as_posix()] = f"# {path.as_posix()}\n\n{code}\n"
+    if not parts:
+        raise _no_sources(folder)
+    # By a hash of the path and not by the path: packages lie apart, and the last tenth is like the rest.
+    return "\n\n".join(parts[path] for path in sorted(parts, key=sha256)), ()
+
+
+OF_PYTHON = ("python-source", "python-library", "python-docs")
+"""Corpora of the running Python: another version has other texts, with other checksums."""
+
+
+def _no_sources(library: Path) -> CorpusError:
+    return CorpusError(
+        "this Python has no source files of its standard library in {library}; "
+        "use another corpus, or a Python installed with its sources",
+        library=library,
+    )
 
 
 def reference() -> tuple[str, tuple[str, ...]]:
@@ -315,7 +359,7 @@ def names() -> tuple[str, ...]:
 
     >>> from rnnviz import corpora
     >>> corpora.names()
-    ('python-source', 'python-docs', 'machine', 'timemachine', 'names', 'tinyshakespeare')
+    ('python-source', 'python-library', 'python-docs', 'machine', 'timemachine', 'names', 'tinyshakespeare')
     """
     return (*_LOCAL, *REMOTE)
 
@@ -518,6 +562,10 @@ _LOCAL: dict[str, tuple[_About, _Reader]] = {
     "python-source": (
         ("Python standard library", "PSF-2.0", f"the running {VERSION}", "python"),
         source,
+    ),
+    "python-library": (
+        ("Python standard library, all modules", "PSF-2.0", f"the running {VERSION}", "python"),
+        library,
     ),
     "python-docs": (
         ("Python language reference", "PSF-2.0", f"the running {VERSION}'s help()", "en"),

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { arrive, isBookmark } from "../../rnnviz/page/arrival.js";
-import { FileError, readNetwork } from "../../rnnviz/page/safetensors.js";
+import { FileError, readNetwork, writeNetwork } from "../../rnnviz/page/safetensors.js";
 import { pack, unpack } from "../../rnnviz/ui/browser/static/compressed_text.js";
 
 const whole = new Uint8Array(readFileSync("models/timemachine-rnn.safetensors"));
@@ -215,4 +215,23 @@ test("an address says what the view shows, within the network's limits", async (
 test("only the view's values make an address a bookmark", () => {
   assert.ok(isBookmark(new URLSearchParams("text=a")));
   assert.ok(!isBookmark(new URLSearchParams("model=a&lang=zh&present=1")));
+});
+
+// ---- what the page writes ----
+
+test("a written network is read again, as it was", () => {
+  const { description, tensors: stored } = readNetwork(whole);
+  const card = { ...description.card, title: "é “道” 🎈" };
+  const written = writeNetwork({ ...description, card }, stored);
+  const size = Number(new DataView(written.buffer).getBigUint64(0, true));
+  const header = written.subarray(8, 8 + size);
+  assert.equal(size % 8, 0);
+  assert.ok(header.every((byte) => byte < 128));
+  assert.deepEqual(readNetwork(written), { description: { ...description, card }, tensors: stored });
+});
+
+test("no network is written with a tensor of another size", () => {
+  const { description, tensors: stored } = readNetwork(whole);
+  const short = { ...stored, "readout.bias": stored["readout.bias"].slice(1) };
+  assert.throws(() => writeNetwork(description, short), /readout.bias/);
 });

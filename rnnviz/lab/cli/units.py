@@ -98,8 +98,8 @@ def units(
     typed: Annotated[
         Path | None,
         Help(
-            "with --card: sentences that one might type, a line each; the card says at what share of their "
-            "characters the unit found is right",
+            "with --card: sentences that one might type, a line each, ⏎ in it for a line break; the card "
+            "says at what share of their characters the unit found is right",
             metavar="FILE",
         ),
     ] = None,
@@ -112,7 +112,7 @@ def units(
     if typed and not card:
         raise ConfigError("--typed is for the card; give --card too")
     lines = read_text(str(typed), None).splitlines() if typed else []
-    sentences = [rnnviz.trace(model, line) for line in lines]
+    sentences = [rnnviz.trace(model, line.replace("⏎", "\n")) for line in lines]
     text = read_corpus_arg(source)
     searched_text = normalise(text[:characters], model.normaliser)
     targets = target_options.targets(searched_text)

@@ -5,6 +5,7 @@ The sha256 of a text, or of its held-out part alone, identifies it, whatever its
 
 import contextlib
 import math
+import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,5 +97,8 @@ def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) ->
         text = held_out(info.card, text_by_sha256)
         yield from figures(info, text)
         if text is None:
-            title = info.card.get("title") or "its text"
+            title, python = info.card.get("title") or "its text", platform.python_version()
+            trained_with = info.card.get("versions", {}).get("python")
+            if info.card.get("corpus") in corpora.OF_PYTHON and trained_with != python:
+                yield f"{info.name}: its text is the library of Python {trained_with}, and this is {python}"
             yield f"{info.name}: {title} is not on this machine, so nothing was scored with it"

@@ -7,6 +7,7 @@
     best.safetensors         the best model so far, a file like any shipped model
     model/NAME.safetensors   the finished model with its card, unless the description has another place
     probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.lab.run.journal)
+    moments/                 the weights at the older ones
     kept                     the name under which the app saved the model, and the model's step
     log.txt                  the process's output
     lock                     locked while the process lives
@@ -261,6 +262,7 @@ class RunFolder:
         self.finished = self.path / "model"
         self.newest_snapshot = self.path / "probe.safetensors"
         self.snapshots = self.path / "snapshots"
+        self.moments = self.path / "moments"
         self.log = self.path / "log.txt"
         self.lock = self.path / "lock"
         self.stop = self.path / "stop"
@@ -330,6 +332,10 @@ class RunFolder:
         """Where the snapshot of a step is kept."""
         return self.snapshots / f"{step:09d}.safetensors"
 
+    def moment_file(self, step: int) -> Path:
+        """Where the weights of a step are kept."""
+        return self.moments / f"{step:09d}.safetensors"
+
     def keep_reserve(self) -> None:
         """Write the reserve if it is missing."""
         if not self.reserve.exists():
@@ -339,7 +345,7 @@ class RunFolder:
 
     def sweep(self) -> None:
         """Delete the unfinished files of killed writers. Only the lock's holder may call this."""
-        for folder in (self.path, self.snapshots):
+        for folder in (self.path, self.snapshots, self.moments):
             for file in folder.glob(".*.*"):
                 # `files.replacing` writes to .NAME.RANDOM beside the file, then renames.
                 if re.fullmatch(r"\.[\w-]+\.(safetensors|json|txt)\..+", file.name):

@@ -76,10 +76,13 @@ class Journal:
         self._passed = any(e["event"] == "passed" for e in events)
         self._write("start", time=now, **about, **self.baselines, resumed_at=trainer.step_index)
         # The killed process may have been beyond the saved state: those steps are made again.
-        for file in self.folder.snapshots.glob("*.safetensors"):
+        for file in (
+            *self.folder.snapshots.glob("*.safetensors"),
+            *self.folder.moments.glob("*.safetensors"),
+        ):
             if file.stem.isdigit() and int(file.stem) > trainer.step_index:
                 file.unlink()
-        self._watching = Watching(self.folder)
+        self._watching = Watching(self.folder, trainer.total_steps)
         if self.watch_text and trainer.step_index == 0:
             self._snapshot(keep=True)
 
@@ -193,6 +196,10 @@ class Journal:
 
     def _snapshot(self, *, keep: bool = False) -> None:
         trainer = self.trainer
+        if keep:
+            # Only the finished network shows which rows mean something: then these weights tell since when.
+            path = self.folder.moment_file(trainer.step_index)
+            checkpoint.save(trainer.model, path, half=True, card={})
         self._watching.look(
             lambda: trace(trainer.model, self.watch_text),
             step=trainer.step_index,

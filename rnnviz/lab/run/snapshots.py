@@ -34,6 +34,9 @@ MAX_TIME_SHARE = 0.03
 STEP_FACTOR = 1.35
 """The ratio between the steps of two kept snapshots: 38 snapshots in a hundred thousand steps."""
 
+EVEN_MOMENTS = 24
+"""Kept snapshots are at most this fraction of a run apart: units take on meanings late, as the rate falls."""
+
 MIN_LOG_PROB = -60_000
 """The lowest log probability kept, nats: float16 can hold it."""
 
@@ -99,11 +102,11 @@ def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
 class Watching:
     """Reads the sentence to watch into a run's folder, as training goes on."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
+    def __init__(self, folder: RunFolder, total_steps: float = math.inf) -> None:
+        self._folder, self._total_steps = folder, total_steps
         self._taken_at, self._cost = -math.inf, 0.0  # of the last snapshot: its time, and the seconds it took
         kept_steps = folder.kept_steps()
-        self._keep_from = _next_kept(kept_steps[-1]) if kept_steps else 0
+        self._keep_from = self._next_kept(kept_steps[-1]) if kept_steps else 0
 
     @property
     def due(self) -> bool:
@@ -111,7 +114,9 @@ class Watching:
         return self._cost <= MAX_TIME_SHARE * (time.monotonic() - self._taken_at)
 
     def is_kept_step(self, step: int) -> bool:
-        """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … STEP_FACTOR apart."""
+        """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … STEP_FACTOR apart, and later
+        the total by EVEN_MOMENTS.
+        """
         return step >= self._keep_from
 
     def look(self, read: Callable[[], Trace], *, step: int, characters: int, keep: bool = False) -> None:
@@ -120,7 +125,7 @@ class Watching:
         """
         began = time.monotonic()
         if keep:
-            self._keep_from = _next_kept(step)
+            self._keep_from = self._next_kept(step)
         try:
             with np.errstate(all="ignore"):  # training may diverge: then its states are no numbers
                 snapshot = take_snapshot(read(), step=step, characters=characters)
@@ -137,10 +142,9 @@ class Watching:
         self._taken_at = time.monotonic()
         self._cost = self._taken_at - began
 
-
-def _next_kept(step: int) -> int:
-    # step + 1, because at step 0 the factor alone would stay at 0.
-    return max(step + 1, math.ceil(step * STEP_FACTOR))
+    def _next_kept(self, step: int) -> int:
+        # step + 1, because at step 0 the factor alone would stay at 0.
+        return max(step + 1, math.ceil(min(step * STEP_FACTOR, step + self._total_steps / EVEN_MOMENTS)))
 
 
 def read(path: Path) -> Snapshot:

@@ -50,6 +50,7 @@ def average(self, values):
         "你还是用金箍棒罢。”行者大怒，骂道：“呆子，休得胡说！”\n"
     ),
 }
+TEXTS["python-library"] = TEXTS["python-source"]
 DEFAULT_TEXT = """\
 The Time Traveller asked us to wait. There was a machine in the next room, he said, and it had been standing
 there since Thursday.

@@ -78,6 +78,14 @@ def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path
     assert [figure.name for figure in figures].count("perplexity") == 2
 
 
+def test_the_library_of_another_python_is_told(folder: Path) -> None:
+    path = folder / "net.safetensors"
+    _, meta, _ = modelfile.read_header(path)
+    meta["card"] |= {"corpus": "python-library", "versions": {"python": "3.0.1"}}
+    modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
+    assert any("is the library of Python 3.0.1, and this is " in line for line in check_cards(None)[1])
+
+
 def test_missing_card_entry_is_no_difference(folder: Path) -> None:
     path = folder / "net.safetensors"
     _, meta, _ = modelfile.read_header(path)

@@ -46,3 +46,14 @@ def test_snapshots_are_few_and_lie_on_a_log_scale_after_resuming_too(tmp_path: P
     assert len(steps) <= 32
     assert all(1.34 < b / a < 1.5 for a, b in pairwise(steps[4:]))
     assert read(folder.newest_snapshot).step == steps[-1]
+
+
+def test_late_snapshots_are_no_farther_apart_than_a_share_of_the_run(tmp_path: Path) -> None:
+    folder, read_now = RunFolder(tmp_path), partial(trace, tiny("mlp"), "a")
+    watching = Watching(folder, 2_400)
+    for step in range(2_400):
+        if watching.is_kept_step(step):
+            watching.look(read_now, step=step, characters=step, keep=True)
+    steps = folder.kept_steps()
+    assert max(b - a for a, b in pairwise(steps)) == 100, "the run by 24"
+    assert 2_400 - steps[-1] <= 100

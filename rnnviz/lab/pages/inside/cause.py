@@ -5,7 +5,6 @@ of another text, beside patches of unrelated states. compare.py has the other wa
 """
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -353,7 +352,7 @@ MAX_PATCH_CHARS = 200  # of each text
 # is put into the second at "|". The KL divergence over 20 predictions was 0.29 to 0.97 nats; for 95 of 100
 # random moves of the same length it was below 0.21 (holmes-lstm: 1.07, and 0.55). In
 # shakespeare-lstm and chinese-gru it shows one character later.
-PATCH_EXAMPLES: Mapping[str, tuple[str, str]] = {
+PATCH_EXAMPLES = {
     "timemachine": (
         '"I know," said the Time Tra|veller.',
         "He had seen it in a stra|nge country, he said, and the lamp burned low.",
@@ -375,6 +374,7 @@ PATCH_EXAMPLES: Mapping[str, tuple[str, str]] = {
         "行者来到山前，那妖精就在前面山里|。八戒看见了。\n",
     ),
 }
+PATCH_EXAMPLES["python-library"] = PATCH_EXAMPLES["python-source"]
 OTHER_PATCH_EXAMPLE = ("The Time Tra|veller asked us to wait.", "We heard a stra|nge sound in the next room.")
 
 

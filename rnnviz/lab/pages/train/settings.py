@@ -40,6 +40,7 @@ MAX_SEGMENTS = 4
 
 WATCH_TEXTS = {
     "python-source": "def average(self, values):",
+    "python-library": "def average(self, values):",
     "python-docs": "The value of the expression is a list.",
     "timemachine": "the time traveller smiled at the machine",
     "names": "Annabella",  # in no line of the text

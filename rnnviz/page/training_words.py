@@ -1,0 +1,218 @@
+"""What the page's part that trains has beside a text: its words, and the package's settings as dials."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
+from typing import Any, get_args
+
+from rnnviz import __version__
+from rnnviz.errors import ConfigError
+from rnnviz.i18n import _
+from rnnviz.networks.config import Initialisation, TrainConfig
+from rnnviz.networks.settings import Setting, settings_of
+from rnnviz.page.formatting import duration
+from rnnviz.text import corpora
+
+CELLS = ("rnn", "gru", "lstm")
+"""The cells that the page trains."""
+
+UNITS = (16, 32, 48, 64, 96, 128)
+SECONDS = (10, 30, 60, 180, 600)
+HIGHEST = {"batch": 64, "steps": 128}
+"""What a phone's memory and one core can do: less than the package."""
+
+DIALS = ("cell", "hidden_size")
+MORE_DIALS = (
+    "learning_rate",
+    "optimiser",
+    "clip",
+    "initialisation",
+    "sigma",
+    "activation",
+    "steps",
+    "batch",
+    "fresh_rows",
+    "seed",
+)
+"""Settings of `TrainConfig` that the page offers: those in sight, and those under More, in order."""
+
+RECIPE = TrainConfig(
+    cell="gru",
+    hidden_size=64,
+    embedding_size=0,
+    batch=32,
+    steps=32,
+    learning_rate=0.01,
+    fresh_rows=3 / 16,
+)
+"""The recipe for a text, of a minute."""
+
+WORD_RECIPE = TrainConfig(
+    cell="rnn",
+    hidden_size=16,
+    embedding_size=0,
+    batch=1,
+    steps=7,
+    learning_rate=0.02,
+    weight_decay=0.0,
+)
+"""The recipe for a text too short to be split, of ten seconds: the package's toy's, with 16 units."""
+
+SENT = (*DIALS, *MORE_DIALS, "weight_decay", "min_count")
+"""Settings that an order of a training has (types.d.ts: Recipe)."""
+
+WATCHED = {
+    "timemachine": 'I looked at the Time Traveller. "There is something the matter," he said.',
+    "names": "Anna\nJohn\nElizabeth\nMichael\n",
+}
+"""The first sentence to watch, by text."""
+
+
+def training_corpora() -> dict[str, corpora.Corpus]:
+    """The texts that come with the page, by name."""
+    return {name: corpora.read(name) for name in WATCHED if name in corpora.names()}
+
+
+def training_fixed() -> dict[str, Any]:
+    """The unchanging part of the page's training, in the session's language (TrainingFixed in types.d.ts)."""
+    settings = settings_of(TrainConfig)
+    return {
+        "words": training_words(),
+        "version": __version__,
+        "dials": [_dial(name, settings[name]) for name in DIALS + MORE_DIALS],
+        "applying": _applying(),
+        "times": [[seconds, duration(seconds)] for seconds in SECONDS],
+        "recipes": {
+            "text": {"seconds": 60, **_sent(RECIPE)},
+            "word": {"seconds": 10, **_sent(WORD_RECIPE)},
+        },
+        "shortestSplit": corpora.SHORTEST_SPLIT,
+    }
+
+
+def _sent(recipe: TrainConfig) -> dict[str, Any]:
+    return {name: getattr(recipe, name) for name in SENT}
+
+
+def _dial(name: str, about: Setting) -> dict[str, Any]:
+    """A setting's control as JSON (Dial in types.d.ts)."""
+    control = about.control
+    if control is None:
+        raise ValueError(f"{name} has no control")
+    words = control.words or {}
+    values: Iterable[Any] = {"cell": CELLS, "hidden_size": UNITS}.get(name, words)
+    low, high = control.numbers or about.limits or (0, 0)
+    return {
+        "name": name,
+        "label": _(control.label),
+        "help": _(control.help),
+        "more": name in MORE_DIALS,
+        "choices": [[value, _(words[value]) if words else str(value)] for value in values],
+        "low": low,
+        "high": HIGHEST.get(name, high),
+        "whole": control.step is None and not about.is_share,
+        "off": about.off,
+    }
+
+
+def _applying() -> dict[str, dict[str, list[str]]]:
+    """The dials that do anything, by cell and initialisation; the identity is for an RNN alone."""
+    applying: dict[str, dict[str, list[str]]] = {cell: {} for cell in CELLS}
+    for cell, initialisation in product(CELLS, get_args(Initialisation)):
+        try:
+            recipe = replace(RECIPE, cell=cell, initialisation=initialisation)
+        except ConfigError:
+            continue
+        applying[cell][initialisation] = [
+            name for name in DIALS + MORE_DIALS if settings_of(TrainConfig)[name].applies(recipe)
+        ]
+    return applying
+
+
+def training_words() -> dict[str, str]:
+    """The words of the page's part that trains. Those on files of a reader's are `text_words`."""
+    return {
+        "training.about": _(
+            "Press Start: {network} reads {text} for {time}, in this browser. Below, you watch it learn to "
+            "predict a sentence."
+        ),
+        "training.network": _("{cell} of {units} units"),
+        "training.named": _("your {cell} {units} · {text}"),
+        "training.under-way": _("{network}, {text}, {time}."),
+        "training.text": _("Text"),
+        "training.time": _("Train for"),
+        "training.own": _("A text of yours …"),
+        "training.timemachine": _("The Time Machine"),
+        "training.names": _("First names"),
+        "training.word": _("“{word}”, the toy"),
+        "training.own.text": _("your text"),
+        "training.more": _("More settings"),
+        "training.start": _("Start"),
+        "training.pause": _("Pause"),
+        "training.continue": _("Go on training"),
+        "training.stop": _("Stop"),
+        "training.another": _("Train another"),
+        "training.save": _("Save the network"),
+        "training.look": _("Look at it"),
+        "training.forget": _("Delete everything"),
+        "training.forgotten": _("Deleted: this browser keeps nothing of your training."),
+        "training.number": _("{label} is a number from {low} to {high}; received {value}."),
+        "training.whole": _("{label} is a whole number from {low} to {high}; received {value}."),
+        "training.short": _("A text to train on has at least 2 characters; received {n}."),
+        "training.begins": _("Reading the text, and counting what its letters tell …"),
+        "training.measures": _("Measuring it on text that it never read …"),
+        "training.left": _("{time} left · {speed} characters a second"),
+        "training.paused": _("Paused."),
+        "training.hidden": _("Paused while the page was hidden."),
+        "training.after": _(
+            "After {n} characters: perplexity {perplexity} on text that it doesn't train on. Guessing by "
+            "letter frequencies alone: {letters}."
+        ),
+        "training.after.word": _(
+            "After {n} characters: perplexity {perplexity} on the text itself, which it learns by heart. "
+            "A uniform guess: {uniform}."
+        ),
+        "training.passed": _(
+            "It predicts better than counts of {n}-character sequences, which have {ngram}."
+        ),
+        "training.held": _(
+            "On the last {n} characters, which no choice has seen, its perplexity is {perplexity}."
+        ),
+        "training.open": _("It is open below, and in the list of networks: type, and look inside."),
+        "training.worse": _(
+            "Its training perplexity is {perplexity}, above a uniform guess ({uniform}): the steps are "
+            "too large."
+        ),
+        "training.exploded": _(
+            "Training diverges: the gradient's norm was {first} at the start and reached {last}. Clip "
+            "gradients, or lower the learning rate."
+        ),
+        "training.diverged": _("Training has diverged: the loss is no number any more."),
+        "training.curve": _("Perplexity falls as it learns: steeply with letters and words, then slowly."),
+        "training.norm": _("The gradient's norm. It is scaled down to {clip} where it is larger."),
+        "training.norm.free": _(
+            "The gradient's norm, which nothing limits: watch it jump when steps are too large."
+        ),
+        "training.sample": _("Sample text"),
+        "training.sample.notice": _("What it writes by now: look for words, then for sentences."),
+        "training.kept": _("Kept in this browser: {name}, after {n} characters, {share} of its time."),
+        "training.kept.done": _("Kept in this browser: {name}, trained to its end."),
+        "training.kept.full": _(
+            "This browser's storage is full. Training works, but it is lost when you close the page."
+        ),
+        "training.kept.none": _(
+            "This browser has no storage for pages. Training works, but it is lost when you close the page."
+        ),
+        "training.kept.refused": _(
+            "This browser keeps nothing here, as in a private window. Training works, but it is lost when "
+            "you close the page."
+        ),
+        "training.x": _("characters read"),
+        "training.y": _("perplexity"),
+        "training.y.norm": _("gradient norm"),
+        "training.line.train": _("training"),
+        "training.line.validation": _("validation"),
+        "training.line.uniform": _("uniform"),
+        "training.line.letters": _("letters"),
+        "training.line.ngram": _("{n}-gram"),
+    }
