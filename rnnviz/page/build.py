@@ -21,7 +21,6 @@ import gzip
 import hashlib
 import html
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
@@ -40,7 +39,7 @@ from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
 from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, opening_text, shared_colours
 from rnnviz.page.live_session import LiveAsk, LiveSession
-from rnnviz.page.modules import PACKAGE, bundle
+from rnnviz.page.modules import PACKAGE, bundle, style_sheet
 from rnnviz.page.payload import pack, unpack
 from rnnviz.page.text_viewer import scale_css, text_fixed
 from rnnviz.page.training_words import WATCHED, training_corpora, training_fixed
@@ -49,9 +48,9 @@ from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 
 PAGE_FOLDER = Path(__file__).parent
-VIEW_FOLDER = PACKAGE / "ui" / "pages" / "explore" / "static"
-TEXT_VIEWER_FOLDER = PACKAGE / "ui" / "pages" / "perplexity" / "static"
-KIT_FOLDER = PACKAGE / "ui" / "browser" / "static"
+VIEW = "ui/pages/explore/static"
+TEXT_VIEWER = "ui/pages/perplexity/static"
+KIT = "ui/browser/static"
 
 OFFLINE = "offline.js"
 """The service worker, whose address never changes."""
@@ -424,15 +423,13 @@ def _html(
 def page_look() -> dict[str, Any]:
     """What the page's script has beside its modules (types.d.ts: Look)."""
     return {
-        "markup": (VIEW_FOLDER / "view.html").read_text("utf-8"),
-        "styles": _joined((KIT_FOLDER, "shared.css"), (VIEW_FOLDER, "view.css")),
+        "markup": (PACKAGE / VIEW / "view.html").read_text("utf-8"),
+        "styles": style_sheet(f"{KIT}/shared.css", f"{VIEW}/view.css"),
         "texts": {
             "markup": (PAGE_FOLDER / "text_page.html").read_text("utf-8"),
             "viewer": {
-                "markup": (TEXT_VIEWER_FOLDER / "view.html").read_text("utf-8"),
-                "styles": _joined(
-                    (KIT_FOLDER, "shared.css"), (KIT_FOLDER, "coloured.css"), (TEXT_VIEWER_FOLDER, "view.css")
-                ),
+                "markup": (PACKAGE / TEXT_VIEWER / "view.html").read_text("utf-8"),
+                "styles": style_sheet(f"{KIT}/shared.css", f"{TEXT_VIEWER}/view.css"),
             },
         },
         "training": (PAGE_FOLDER / "training_page.html").read_text("utf-8"),
@@ -446,14 +443,6 @@ def page_look() -> dict[str, Any]:
             for cell in CELLS
         },
     }
-
-
-def _joined(*sheets: tuple[Path, str]) -> str:
-    """Style sheets as one, which imports none: the files that they name are among them."""
-    return "".join(_STYLE_IMPORT.sub("", (folder / name).read_text("utf-8")) for folder, name in sheets)
-
-
-_STYLE_IMPORT = re.compile(r'^@import "[^"]+";$', re.MULTILINE)
 
 
 @cache
@@ -474,7 +463,7 @@ def page_script() -> str:
 
 
 def _style() -> str:
-    return _joined((PAGE_FOLDER, "page.css"), (PAGE_FOLDER, "text_page.css"), (PAGE_FOLDER, "training_page.css")) + scale_css()
+    return style_sheet("page/page.css", "page/text_page.css", "page/training_page.css") + scale_css()
 
 
 def _json(value: Any) -> bytes:

@@ -253,9 +253,12 @@ class Page {
     const own = this.ownFiles.get(name);
     if (own) own.tensors = tensors;
     if (name !== this.name) return;
-    const { reader } = await this.network;
+    const { network } = this;
+    const { reader } = await network;
     reader.weights = tensors;
-    if (!reader.busy && !this.main.hidden) this.view.viewSocket.ask(); // a long text is read to its end first
+    // The first answer of a network comes whole, and a long text is read to its end.
+    const waits = this.displayed?.network !== network || reader.busy || this.main.hidden;
+    if (!waits) this.view.viewSocket.ask();
   }
 
   /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */

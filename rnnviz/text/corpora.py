@@ -137,8 +137,10 @@ def source() -> tuple[str, tuple[str, ...]]:
 
 # Folders of other people's modules, of tests, of tables and of demonstrations.
 _LEFT_OUT = frozenset(
-    ("site-packages", "dist-packages", "test", "tests", "idle_test")
-    + ("encodings", "pydoc_data", "turtledemo", "__phello__")
+    (
+        *("site-packages", "dist-packages", "test", "tests", "idle_test"),
+        *("encodings", "pydoc_data", "turtledemo", "__phello__"),
+    )
 )
 _GENERATED = re.compile(r"generated (automatically )?(by|from)|auto-?generated|_sysconfigdata", re.IGNORECASE)
 _HEAD_CHARS, _SHORTEST_MODULE, _MAX_FOREIGN_SHARE = 1500, 400, 0.002

@@ -98,8 +98,8 @@ def units(
     typed: Annotated[
         Path | None,
         Help(
-            "with --card: sentences that one might type, a line each, with ⏎ for a line break; the card says at "
-            "what share of their characters the unit found is right",
+            "with --card: sentences that one might type, a line each, ⏎ in it for a line break; the card "
+            "says at what share of their characters the unit found is right",
             metavar="FILE",
         ),
     ] = None,
