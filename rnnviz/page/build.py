@@ -90,7 +90,11 @@ _PAGE = """<!doctype html>
 <header class="choices" hidden>
 <b>rnnviz</b>
 <select class="networks"></select>
-<nav><button type="button" class="look"></button><button type="button" class="texts"></button><button type="button" class="train"></button></nav>
+<nav>
+<button type="button" class="look"></button>
+<button type="button" class="texts"></button>
+<button type="button" class="train"></button>
+</nav>
 <p class="note"></p>
 <a class="documentation" hidden></a>
 <button type="button" class="language"></button>

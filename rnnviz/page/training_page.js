@@ -12,6 +12,7 @@ import { checkSize, readText } from "./text_file.js";
 import { sentenceOf } from "./text_page.js";
 import { drawPlots } from "./training_plots.js";
 import { TrainingRun } from "./training_run.js";
+import { sentencesOf, timeLeft } from "./training_sentences.js";
 
 /** @import { Phrase } from "../ui/browser/static/messages.js" */
 /** @import { Description, Dial, Index, Look, Recipe, Tensors, TrainingFixed, TrainingOrder } from "./types" */
@@ -19,7 +20,6 @@ import { TrainingRun } from "./training_run.js";
 const OWN = "own"; // the choice of a text of the reader's, among the names of the page's
 const WORD = "hello"; // a text to learn by heart
 const WATCHED_CHARS = 60; // of a text of the reader's, as the sentence to watch
-const GROWN = 10; // times the first norm of the gradient: it explodes
 
 /**
  * What the page around it does with the network in training.
@@ -324,7 +324,7 @@ export class TrainingPage {
     this.found = null;
     await this.run.forget();
     this.showAlert(this.phrase("training.forgotten"));
-    this.draw();
+    this.beginAnew();
   }
 
   /** Give the link a file of the network. */
@@ -370,11 +370,11 @@ export class TrainingPage {
       find(root, "h1.tr-order"),
       phrase("training.under-way", this.described(order.recipe, order.seconds, this.titleIn(order))),
     );
-    const standing = { begins: "begins", measures: "measures", paused: run.hidden ? "hidden" : "paused" };
-    const word = standing[/** @type {"begins"} */ (state)];
-    put(find(root, "span.tr-standing"), word ? phrase(`training.${word}`) : "");
-    put(find(root, "span.tr-left"), state === "runs" ? this.timeLeft() : "");
-    put(find(root, "p.tr-said"), this.sentences().join(document.documentElement.lang === "zh" ? "" : " "));
+    const standing = state === "paused" && run.hidden ? "hidden" : state;
+    put(find(root, "span.tr-standing"), phrase(`training.is.${standing}`));
+    put(find(root, "span.tr-left"), state === "runs" ? timeLeft(run, phrase, numbers) : "");
+    const sentences = sentencesOf(run, phrase, numbers);
+    put(find(root, "p.tr-said"), sentences.join(numbers.language === "zh" ? "" : " "));
     root.classList.toggle("tr-diverging", run.diverges);
     put(find(root, "p.tr-written"), run.reports.at(-1)?.sample ?? "");
     const { clip } = order.recipe;
@@ -403,71 +403,11 @@ export class TrainingPage {
     find(root, "button.tr-resume").hidden = Boolean(ended);
   }
 
-  timeLeft() {
-    const { run, phrase, numbers } = this;
-    const { share = 0, characters_per_second: speed = 0 } = run.reports.at(-1) ?? {};
-    if (!speed) return "";
-    const left = Math.ceil((1 - share) * run.order.seconds);
-    const time =
-      left < 90 ? phrase("text.seconds", { n: left }) : phrase("text.minutes", { n: Math.ceil(left / 60) });
-    return phrase("training.left", { time, speed: numbers.rough(speed, 2) });
-  }
-
-  /** What it all means. */
-  sentences() {
-    const { run, phrase, numbers } = this;
-    const { started, ended, measured } = run;
-    if (!started || !measured) return [];
-    const sentences = [];
-    const { letters, ngram, ngram_order: order } = started;
-    const { characters, train_perplexity: train, validation_perplexity: validation } = measured;
-    const values = {
-      n: numbers.whole(characters),
-      uniform: numbers.whole(run.uniform),
-      letters: numbers.number(letters),
-    };
-    if (run.diverges) return this.divergence(values);
-    sentences.push(
-      validation === null
-        ? phrase("training.after.word", { ...values, perplexity: numbers.number(train) })
-        : phrase("training.after", { ...values, perplexity: numbers.number(validation) }),
-    );
-    if (validation !== null && ngram !== null && validation < ngram)
-      sentences.push(phrase("training.passed", { n: order, ngram: numbers.number(ngram) }));
-    if (ended?.held_out)
-      sentences.push(
-        phrase("training.held", {
-          n: numbers.whole(ended.held_out.characters),
-          perplexity: numbers.number(ended.held_out.perplexity),
-        }),
-      );
-    if (ended) sentences.push(phrase("training.open"));
-    return sentences;
-  }
-
-  /** @param {Record<string, string>} values of sentences */
-  divergence(values) {
-    const { run, phrase, numbers } = this;
-    const perplexity = numbers.number(run.reports.at(-1)?.train_perplexity);
-    const norms = run.norms.map(([, norm]) => norm).filter(Number.isFinite);
-    const [first, most] = [norms[0], Math.max(...norms)];
-    const sentences = [
-      run.ended?.reason === "diverged"
-        ? phrase("training.diverged")
-        : phrase("training.worse", { ...values, perplexity }),
-    ];
-    if (most > GROWN * first)
-      sentences.push(
-        phrase("training.exploded", { first: numbers.rough(first, 2), last: numbers.rough(most, 2) }),
-      );
-    return sentences;
-  }
-
   drawPlots() {
     const { root, run, phrase, numbers, look } = this;
     if (!root.clientWidth) return;
     dress(root, look.colours);
-    drawPlots(root, run, phrase, numbers, this.sentences()[0] ?? "");
+    drawPlots(root, run, phrase, numbers, find(root, "p.tr-said").textContent ?? "");
   }
 
   /** @param {string} message */

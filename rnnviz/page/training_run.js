@@ -185,8 +185,8 @@ export class TrainingRun {
     );
   }
 
-  /** The newest report with a validation perplexity, or without any such the newest one. */
+  /** The newest report; at the end the best one, whose weights stay. */
   get measured() {
-    return this.reports.findLast((report) => report.validation_perplexity !== null) ?? this.reports.at(-1);
+    return this.reports.findLast(({ best }) => best || !this.ended);
   }
 }

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from rnnviz import __version__
 from rnnviz.errors import ConfigError
-from rnnviz.i18n import _, ngettext
+from rnnviz.i18n import _
 from rnnviz.networks.config import Initialisation, TrainConfig
 from rnnviz.networks.settings import Setting, settings_of
 from rnnviz.text import corpora
@@ -92,7 +92,7 @@ def training_fixed() -> dict[str, Any]:
 def _time(seconds: int) -> str:
     if seconds < 60:
         return _("{s} s").format(s=seconds)
-    return ngettext("{n} minute", "{n} minutes", seconds // 60).format(n=seconds // 60)
+    return _("{n} min").format(n=seconds // 60)
 
 
 def _sent(recipe: TrainConfig) -> dict[str, Any]:
@@ -165,11 +165,13 @@ def training_words() -> dict[str, str]:
         "training.whole": _("{label} is a whole number from {low} to {high}; received {value}."),
         "train.short": _("A text to train on has at least 2 characters; received {n}."),
         "train.long": _("A text to train on here has at most {most} characters; received {n}."),
-        "training.begins": _("Reading the text, and counting what its letters tell …"),
-        "training.measures": _("Measuring it on text that it never read …"),
+        "training.is.begins": _("Reading the text, and counting what its letters tell …"),
+        "training.is.measures": _("Measuring it on text that it never read …"),
         "training.left": _("{time} left · {speed} characters a second"),
-        "training.paused": _("Paused."),
-        "training.hidden": _("Paused while the page was hidden."),
+        "training.is.runs": "",
+        "training.is.paused": _("Paused."),
+        "training.is.hidden": _("Paused while the page was hidden."),
+        "training.is.ended": "",
         "training.after": _(
             "After {n} characters: perplexity {perplexity} on text that it doesn't train on. Guessing by "
             "letter frequencies alone: {letters}."
@@ -181,9 +183,7 @@ def training_words() -> dict[str, str]:
         "training.passed": _(
             "It predicts better than counts of {n}-character sequences, which have {ngram}."
         ),
-        "training.held": _(
-            "On the last {n} characters, which no choice has seen, its perplexity is {perplexity}."
-        ),
+        "training.held": _("On {n} characters held out to the end its perplexity is {perplexity}."),
         "training.open": _("It is open here, and in the list of networks: type, and look inside."),
         "training.worse": _(
             "Its training perplexity is {perplexity}, above a uniform guess ({uniform}): the steps are "

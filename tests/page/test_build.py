@@ -60,6 +60,7 @@ def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
     page = files["index.html"].decode()
     index = index_of(page)
     named = [index["offline"], index["worker"], *index["openings"].values(), *index["texts"].values()]
+    named += [*index["training"].values(), *(corpus["file"] for corpus in index["corpora"].values())]
     for network in index["networks"].values():
         named += [network["weights"], network["data"], *network["fixed"].values()]
     linked = re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page)
