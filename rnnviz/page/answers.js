@@ -43,7 +43,7 @@ export class Answers {
 
   /** Read with other weights from now on: the view is sent all but the unchanging part. @param {Tensors} tensors */
   assign(tensors) {
-    this.network.assign(tensors);
+    this.network.load(tensors);
     this.reading = new Reading(this.network, this.model.unknownCost);
     this.lastIds = [];
     this.lastSelection = null;

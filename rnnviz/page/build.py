@@ -451,8 +451,8 @@ def page_look() -> dict[str, Any]:
 
 @cache
 def worker_script() -> str:
-    """The script of the worker that reads texts."""
-    return f"const {{ serve }} = {bundle('page/text_worker.js')};\nserve(self);\n"
+    """The script of the worker that reads texts and trains networks."""
+    return f"const {{ serve }} = {bundle('page/worker.js')};\nserve(self);\n"
 
 
 @cache

@@ -28,10 +28,8 @@ export class Network {
     this.embedding = tensors["embedding.weight"];
     this.bias = tensors["readout.bias"];
     this.hasCell = hasCell(config.cell);
-    this.tensors = tensors;
     this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
-    const readout = tensors["readout.weight"] ?? this.embedding.subarray(0, this.V * this.H); // tied weights
-    this.readout = new Matrix(readout, this.V);
+    this.readout = new Matrix(readoutWeights(config, tensors), this.V);
     const matrices = [this.readout];
     for (const [n, layer] of this.layers.entries()) {
       const matrix = (/** @type {Float32Array} */ weights) => new Matrix(weights, layer.b.length);
@@ -39,7 +37,6 @@ export class Network {
       layer.stateMatrix = layer.U && matrix(layer.U);
       matrices.push(...[layer.inputMatrix, layer.stateMatrix].filter((made) => made !== undefined));
     }
-    this.matrices = matrices;
     const shares = [1, MAX_TEXTS].map((texts) => rowLengths(this, texts));
     const { arrays, kernels } = allocate([...matrices.map(({ length }) => length), ...shares.flat()], plain);
     for (const [i, matrix] of matrices.entries()) matrix.place(arrays[i], kernels);
@@ -54,15 +51,19 @@ export class Network {
   }
 
   /**
-   * Take other weights of the same shapes, in place: a new network would need new memory, which a browser takes back late.
+   * Take other weights of the same shapes: a new network would need new memory, which a browser takes back late.
    * @param {Tensors} tensors
    */
-  assign(tensors) {
-    for (const [name, values] of Object.entries(tensors)) this.tensors[name].set(values);
-    for (const [n, layer] of this.layers.entries()) layer.b.set(new Layer(this.config, this.tensors, n).b); // a sum of two
-    for (const matrix of this.matrices)
-      if (matrix.B && matrix.kernels) matrix.place(matrix.B, matrix.kernels);
+  load(tensors) {
+    this.embedding = tensors["embedding.weight"];
+    this.bias = tensors["readout.bias"];
     this.table.fill(undefined);
+    this.readout.load(readoutWeights(this.config, tensors));
+    for (const layer of this.layers) {
+      layer.load(tensors);
+      layer.inputMatrix?.load(layer.W);
+      if (layer.U) layer.stateMatrix?.load(layer.U);
+    }
   }
 
   /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
@@ -105,12 +106,15 @@ export class Network {
   }
 }
 
+/** W_hq: tied, it is the embedding's first rows. @param {Config} config @param {Tensors} tensors */
+const readoutWeights = ({ vocabulary_size, hidden_size }, tensors) =>
+  tensors["readout.weight"] ?? tensors["embedding.weight"].subarray(0, vocabulary_size * hidden_size);
+
 /** The lengths of the arrays of Rows. @param {Network} network @param {number} texts at most */
 function rowLengths({ H, L, V, layers, readout, hasCell }, texts) {
-  const rows = texts + (texts % 2); // as products want them
-  const states = L * rows * H;
-  const gates = rows * paddedLength(layers[0].b.length);
-  return [states, hasCell ? states : 0, gates, gates, rows * readout.width, V];
+  const states = L * texts * H;
+  const gates = texts * paddedLength(layers[0].b.length);
+  return [states, hasCell ? states : 0, gates, gates, texts * readout.width, V];
 }
 
 /** Texts that a network reads side by side: a row of states for each, and the arrays of a step. */

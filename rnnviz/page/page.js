@@ -254,10 +254,10 @@ class Page {
     if (own) own.tensors = tensors;
     if (name !== this.name) return;
     const { network } = this;
-    const { reader } = await network;
-    reader.weights = tensors;
+    const made = await network;
+    made.tensors = made.reader.weights = tensors;
     // The first answer of a network comes whole, and a long text is read to its end.
-    const waits = this.displayed?.network !== network || reader.busy || this.main.hidden;
+    const waits = this.displayed?.network !== network || made.reader.busy || this.main.hidden;
     if (!waits) this.view.viewSocket.ask();
   }
 

@@ -60,9 +60,9 @@ export type Tensors = Record<string, Float32Array>;
 
 /** One level of an n-gram model's tables: see ngram.js. */
 export interface Level {
-  keys: Uint32Array;
-  share: Float32Array;
-  backoff: Float32Array;
+  keys: Uint32Array | Float64Array;
+  share: Float32Array | Float64Array;
+  backoff: Float32Array | Float64Array;
 }
 
 /** All data of the engine, except the weights. */
