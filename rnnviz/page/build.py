@@ -102,7 +102,7 @@ _PAGE = """<!doctype html>
 <p class="alert" role="alert" hidden></p>
 </header>
 <progress class="reading" hidden aria-label="{reading}"></progress>
-<main class="training" id="training" hidden></main>
+<section class="training" id="training" hidden></section>
 <main class="view"><p>{wait}</p></main>
 <main class="texts" id="texts" hidden></main>
 {blocks}

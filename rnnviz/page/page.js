@@ -97,7 +97,7 @@ class Page {
     find(document, "header.choices").hidden = false;
     this.main = find(document, "main.view");
     this.textRoot = find(document, "main.texts");
-    this.trainingRoot = find(document, "main.training");
+    this.trainingRoot = find(document, "section.training");
     this.main.replaceChildren();
     this.view = mount(this.main, PageView, look);
     this.view.viewSocket.sendToPage = (ask) =>
@@ -426,6 +426,7 @@ class Page {
       put(this.tabs.look, this.phrase("page.look"));
       put(this.tabs.texts, this.phrase("page.texts"));
       put(this.tabs.train, this.phrase("page.train"));
+      this.trainingRoot.ariaLabel = this.phrase("page.train");
       turn.lang = OTHER_LANGUAGE[this.language];
       put(turn, LANGUAGE_NAMES[OTHER_LANGUAGE[this.language]]);
       turn.hidden = Object.keys(this.index.openings).length < 2;

@@ -150,16 +150,25 @@ def test_word_is_learnt_explored_saved_and_scored_by_the_package(open_training: 
 
 def test_view_reads_a_readers_text_with_each_new_weights(open_training: Open) -> None:
     training = open_training()
-    training.start()
-    text = training.page.get_by_role("textbox", name="Your text")
-    text.fill("helloh")
-    number = training.page.get_by_test_id("rnnviz-perplexity")
-    expect(training.page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "6")
-    first = number.inner_text()
-    training.learns_below(1.5)
-    expect(number).not_to_have_text(first)
-    assert float(number.inner_text()) < float(first)
-    expect(text).to_have_value("helloh")
+    page = training.page
+    text = page.get_by_role("textbox", name="Your text")
+    text.fill("the man and the machine")
+    training.choose("Hidden units H", "16")
+    training.start("timemachine")
+    live = page.get_by_test_id("rnnviz-live")
+    expect(page).to_have_title("your GRU 16 · The Time Machine · rnnviz")
+    number = page.get_by_test_id("rnnviz-perplexity")
+    first = float(number.inner_text())
+    assert first < 80  # untrained it guesses uniformly, of 69 symbols
+    page.wait_for_function(
+        """([number, most]) => Number(number.textContent) < most""",
+        arg=[number.element_handle(), 0.5 * first],
+    )
+    text.press("Control+End")
+    text.press_sequentially(" stood")
+    expect(live).to_have_attribute("data-painted", "29")
+    training.stop()
+    expect(text).to_have_value("the man and the machine stood")
 
 
 def test_pause_go_on_and_turning_away(open_training: Open) -> None:
@@ -170,6 +179,7 @@ def test_pause_go_on_and_turning_away(open_training: Open) -> None:
     paused = training.said.inner_text()
     training.page.get_by_role("button", name="Look inside").click()
     expect(training.root).to_be_hidden()
+    expect(training.page).not_to_have_url(re.compile("show="))
     training.page.go_back()
     expect(training.root).to_be_visible()
     assert training.said.inner_text() == paused
@@ -213,7 +223,6 @@ def test_finished_network_stays_until_everything_is_deleted(open_training: Open)
     training = open_training()
     training.start()
     training.stop()
-    training.page.wait_for_timeout(0)
     training.page.close()
     again = open_training()
     again.root.get_by_role("button", name="Look at it").click()
