@@ -204,11 +204,9 @@ def test_ngram_model_and_unknown_cell_have_no_page(
 
 
 def test_engine_knows_cells_of_pages() -> None:
-    gates = re.search(
-        r"const GATES = \{(.*?)\};", (build.PAGE_FOLDER / "cells.js").read_text("utf-8"), re.DOTALL
-    )
-    assert gates
-    assert tuple(re.findall(r"(\w+): \[", gates[1])) == CELLS
+    cells = re.search(r"const CELLS = \{(.*?)\};", (build.PAGE_FOLDER / "cells.js").read_text("utf-8"))
+    assert cells
+    assert tuple(re.findall(r"(\w+): ", cells[1])) == CELLS
     scales = build.page_look()["scales"]
     assert scales["lstm"]["tanh"] == {name: asdict(live.scale(name)) for name in live.quantities("lstm")}
     assert scales["rnn"]["relu"]["hidden"] == asdict(live.scale("hidden", "relu"))
@@ -249,6 +247,6 @@ def test_bundle_takes_given_modules_and_leaves_comments_out(
 
 
 def test_every_page_module_is_in_bundle() -> None:
-    script = build.page_script()
+    script = build.page_script() + build.worker_script()
     modules = {path.relative_to(PACKAGE).as_posix() for path in build.PAGE_FOLDER.glob("*.js")}
     assert modules - set(re.findall(r"^// (\S+\.js)$", script, re.MULTILINE)) == {"page/offline.js"}
