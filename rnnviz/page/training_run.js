@@ -22,7 +22,7 @@ export class TrainingRun {
   tensors = null;
   /** @type {TrainingEnd | null} */
   ended = null;
-  hidden = false; // whether it paused because the page was hidden
+  hidden = false; // whether the last pause is because the page was hidden
   unkept = ""; // the reason why the browser keeps nothing: a key of the page's words
   id = 0;
   /** @type {Promise<Worker> | undefined} */
@@ -61,38 +61,35 @@ export class TrainingRun {
 
   /** End whatever there is, without a word of it. */
   clear() {
-    this.worker?.then((worker) => worker.terminate());
-    this.worker = undefined;
+    this.release();
     this.id++;
-    Object.assign(this, {
-      state: "none",
-      started: null,
-      reports: [],
-      tensors: null,
-      ended: null,
-      hidden: false,
-    });
+    Object.assign(this, { state: "none", started: null, reports: [], tensors: null, ended: null });
   }
 
+  /** End the worker. */
+  release() {
+    this.worker?.then((worker) => worker.terminate());
+    this.worker = undefined;
+  }
+
+  /** @param {boolean} [hidden] whether the page is hidden */
   pause(hidden = false) {
-    this.turn("runs", "paused", "pause");
-    this.hidden = hidden;
+    if (this.state === "runs") this.hidden = hidden;
+    this.turn(["runs"], "paused", "pause");
   }
 
   goOn() {
-    this.hidden = false;
-    this.turn("paused", "runs", "continue");
+    this.turn(["paused"], "runs", "continue");
   }
 
   /** End the training with what it has learnt. */
   stop() {
-    if (this.state === "paused") this.turn("paused", "measures", "end");
-    else this.turn("runs", "measures", "end");
+    this.turn(["runs", "paused"], "measures", "end");
   }
 
-  /** @param {State} from @param {State} to @param {"pause" | "continue" | "end"} kind */
+  /** @param {State[]} from @param {State} to @param {"pause" | "continue" | "end"} kind */
   turn(from, to, kind) {
-    if (this.state !== from) return;
+    if (!from.includes(this.state)) return;
     this.state = to;
     this.send({ kind, id: this.id });
     this.heard.change();
@@ -142,6 +139,7 @@ export class TrainingRun {
   /** @param {TrainingEnd} ended */
   end(ended) {
     const { name, started, reports } = this;
+    this.release();
     Object.assign(this, { ended, tensors: ended.tensors, state: "ended" });
     if (started) this.keep({ name, started, reports, tensors: ended.tensors, ended });
     this.heard.weights(true);

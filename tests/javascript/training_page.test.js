@@ -75,6 +75,8 @@ test("a training goes through its states, and answers of an older one are ignore
   run.pause(true);
   await null;
   assert.deepEqual([run.state, run.hidden], ["paused", true]);
+  run.pause(false); // it does so already
+  assert.equal(run.hidden, true);
   run.goOn();
   run.stop();
   await null;
