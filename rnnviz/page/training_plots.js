@@ -25,12 +25,10 @@ export function drawPlots(root, { started, reports, norms, order, uniform }, phr
   if (!started || !last) return;
   const name = (/** @type {number} */ value) => short(numbers, value);
   const end = last.characters / Math.max(last.share, 1e-3); // of the axis: where the time will be over
-  const across = {
-    x: phrase("training.x"),
-    xs: [0, end],
-    ticks: named(new Axis([0, end], [], false, 0).roundValues(TICKS), name),
-    log: true,
-  };
+  const log_x = !started.characters.validation; // a word is learnt in the first of so many steps
+  const ends = [log_x ? reports[0].characters : 0, end];
+  const ticks = log_x ? undefined : named(new Axis(ends, [], false, 0).roundValues(TICKS), name);
+  const across = { x: phrase("training.x"), xs: ends, ticks, log_x, log: true };
   const { letters, ngram, ngram_order: n } = started;
   const xs = reports.map(({ characters }) => characters);
   const train = reports.map(({ train_perplexity }) => train_perplexity);
@@ -39,7 +37,7 @@ export function drawPlots(root, { started, reports, norms, order, uniform }, phr
   const high = 1.3 * Math.max(...train.filter(Number.isFinite), uniform);
   const low = Math.max(1, 0.75 * Math.min(...train, ...levels));
   /** @param {string} kind @param {number | null} value @param {string} dash */
-  const level = (kind, value, dash) => line(kind, [0, end], [value, value], { dash });
+  const level = (kind, value, dash) => line(kind, ends, [value, value], { dash });
   /** @param {string} kind @param {number[]} places @param {(number | null)[]} ys @param {object} pen */
   const line = (kind, places, ys, pen) => ({
     name: phrase(`training.line.${kind}`, { n }),
