@@ -211,7 +211,7 @@ def page() -> None:
     figure(
         "a minute of training in the page, a GRU of 64 units", read / 60, "characters a second", least=55_000
     )
-    figure("its held-out perplexity", float(re.findall(r"perplexity is ([\d.]+)", said)[0]), most=5.0)
+    figure("its held-out perplexity", float(re.findall(r"perplexity is (\d+\.\d+)", said)[0]), most=5.0)
     figure("95 % of the keys meanwhile within", high(times), "ms", most=50)
 
 
