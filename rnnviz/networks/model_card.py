@@ -183,6 +183,7 @@ class Recorded:
         return make_sentences(
             codes,
             unit=self.unit,
+            units=count(self.unit),
             target=described(self.target),
             measure=measured(self.measure),
             score=Number(report.score),
@@ -437,7 +438,10 @@ same search finds in the same network before any training, the best of {copies} 
 what was just read. A table holds only units that remember: that beat all of these on the second part by more
 than {margin}, by intervals that exclude zero, on {enough:,} characters or more, with all searches of a
 command held to Holm's levels. *Stable* is the share of texts drawn anew from the first part in which the unit
-ranks first: where it is low, other units tell as much. *Typed* is the share of the characters of twenty
+ranks first: where it is low, other units tell as much. A row with Σ is no unit but a direction: all units of
+that layer, weighed by a linear model that was fitted to the training text, with its penalty chosen on the
+first part; its rivals were fitted to that text too, and *by chance* is then also what weights fitted to
+random labels reach. *Typed* is the share of the characters of twenty
 sentences that one might type, written down before the networks were trained and each read from the empty
 state, at which the unit's sign is right, and in brackets that of the likelier answer given throughout. AUC
 is 0.5 for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found
@@ -522,7 +526,7 @@ def _row(finding: Recorded) -> str:
     best = {rival.kind: rival for rival in sorted(measured.rivals, key=lambda rival: rival.score)}
     cells = (
         finding.target,
-        f"{finding.layer}:{finding.unit}{_cell(finding)}",
+        f"{finding.layer}:{'Σ' if finding.weighed else finding.unit}{_cell(finding)}",
         finding.measure,
         f"{score:.3f}",
         f"{low:.3f}–{high:.3f}",
@@ -530,7 +534,7 @@ def _row(finding: Recorded) -> str:
         f"{best['character'].score:.3f}" if "character" in best else f"{finding.character:.3f}",
         f"{best['context'].number}: {best['context'].score:.3f}",
         f"{best['untrained'].score:.3f}",
-        f"{evidence.stability or 0:.0%}",
+        "–" if finding.weighed else f"{evidence.stability or 0:.0%}",
         "–" if finding.typed is None else f"{finding.typed[0]:.1%} ({finding.typed[1]:.0%})",
     )
     return f"| {' | '.join(cells)} |\n"

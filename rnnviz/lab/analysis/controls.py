@@ -36,6 +36,9 @@ Sought = str | Target | Array
 W = TypeVar("W", bound=Sought)
 
 
+MAX_FITTING_CHARS = 60_000
+"""Characters of a text to which weighed sums are fitted, at most, for a card."""
+
 READING_SHARE, COPIES_SHARE = 0.2, 0.7
 """The share of the work that reading takes; and the share of the rest that the copies take."""
 
