@@ -159,9 +159,12 @@ def add_evidence(
     series += untrained
     scores = [_scores(series, target, split, part) for part in parts]
     top_scores = _scores(list(searcher.columns(search, STABILITY_UNITS).T), target, split, split.first)
+    evidence = _evidence(scores, top_scores, rival_names, resamples)
+    if searcher.sums:  # they differ by their penalty alone: which ranks first means nothing
+        evidence = replace(evidence, stability=None)
     return replace(
         search,
-        evidence=_evidence(scores, top_scores, rival_names, resamples),
+        evidence=evidence,
         untrained=tuple(
             float(value)
             for value, (kind, _n) in zip(scores[0].values[1:], rival_names, strict=True)
