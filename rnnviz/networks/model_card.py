@@ -441,7 +441,7 @@ command held to Holm's levels. *Stable* is the share of texts drawn anew from th
 ranks first: where it is low, other units tell as much. A row with Σ is no unit but a direction: all units of
 that layer, weighed by a linear model that was fitted to the training text, with its penalty chosen on the
 first part; its rivals were fitted to that text too, and *by chance* is then also what weights fitted to
-random labels reach. *Typed* is the share of the characters of twenty
+random labels reach for such. *Typed* is the share of the characters of twenty
 sentences that one might type, written down before the networks were trained and each read from the empty
 state, at which the unit's sign is right, and in brackets that of the likelier answer given throughout. AUC
 is 0.5 for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found

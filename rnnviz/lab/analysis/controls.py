@@ -154,8 +154,8 @@ def weighed(
     """As `controlled`, of weighed sums of a layer's units in place of units.
 
     They are fitted to the text `fitting`, by `model` too, and its targets; the searched text chooses one of
-    their penalties and layers on its first part. Untrained copies have sums fitted alike, and chance is what
-    sums fitted to random labels reach, if that is more than a shifted target's.
+    their penalties and layers on its first part. Untrained copies have sums fitted alike, and chance is the
+    score of sums fitted to random labels, for such labels, where that is more than a shifted target's.
     """
     needs_fits()
     report, random = Reporter(progress), np.random.default_rng(seed)
@@ -181,7 +181,8 @@ def weighed(
             if network is model:
                 searched.append((searcher, searcher.search(target, edges=width, shifts=shifts)))
                 by_chance = fit(random_labels(fitting_target.values, random))
-                random_best.append(by_chance.search(target, edges=width, shifts=0).best.score)
+                labels = replace(target, values=random_labels(target.values, random))
+                random_best.append(by_chance.search(labels, shifts=0).best.score)
             else:
                 columns[place].append(searcher.best_column(target, width).astype(np.float32))
             report((number + (place + 1) / len(varying)) / (len(networks) + 1))
@@ -337,6 +338,8 @@ def _find(
     elif directions is not False:
         fitting = trace_long_text(model, text_of(directions, model.vocabulary.characters))
         fitting_targets = [make_target(target, fitting.text) for target in sought]
+        for target in fitting_targets:
+            target.check(len(fitting))
     traced = trace_long_text(model, text, part(progress, 0.0, READING_SHARE))
     targets = targets if directions is True else [make_target(target, traced.text) for target in sought]
     for target in targets:

@@ -437,8 +437,13 @@ def weighed_sums(states: Floats, target: Array, layer: int) -> list[WeighedSum]:
     sums = []
     for strength in STRENGTHS:
         line = _fit(scaled, target, columns, strength)
-        weights = line.weights / scaler.scale_
-        bias = line.bias - float(weights @ scaler.mean_)
+        # A strong penalty leaves the bias to decide: along the line alone, 0 is put where it should be.
+        along = line.values(scaled)[:, np.newaxis].astype(np.float32)
+        spread = max(float(along.std()), 1e-9)
+        slope = _fit(along / spread, target, np.zeros(1, np.int64), SUBSET_STRENGTH)
+        steepness = float(slope.weights[0]) / spread
+        weights = line.weights * steepness / scaler.scale_
+        bias = slope.bias + line.bias * steepness - float(weights @ scaler.mean_)
         # In float16, as a card holds them: what is measured is then what is shown.
         reach = float(np.percentile(np.abs(finite @ weights.astype(np.float32) + bias), REACH_PERCENTILE))
         scale = 1 / max(reach, 1e-9)
