@@ -58,15 +58,7 @@ def search_units(
         if time.monotonic() > until:
             raise TimeoutError
 
-    max_chars = max(
-        MIN_VERDICT_CHARS,
-        MAX_CHARS_READ * SMALL_NETWORK_WEIGHTS // max(SMALL_NETWORK_WEIGHTS, model.config.parameter_count),
-    )
-    part: Part = "held-out"
-    text = split.held_out
-    if not together:
-        part = "validation" if len(split.validation) >= max_chars else "validation and held-out"
-        text = split.validation + (split.held_out if part != "validation" else "")
+    text, part, max_chars = searched_text(model, corpus, together=together)
     about = {"name": corpus.name, "sha256": sha256(text), "held_out": part == "held-out", "part": part}
     text = normalise(text, model.normaliser)[:max_chars]
     targets = [named_target(name, text) for name in kinds(text) if name in SOUGHT]
@@ -81,6 +73,20 @@ def search_units(
         except (MemoryError, TimeoutError):
             why |= dict.fromkeys([target.name for target in varying], "costly")
     return card_entry(command, searches, about, why)
+
+
+def searched_text(model: Network, corpus: Corpus, *, together: bool) -> tuple[str, Part, int]:
+    """Text that training never read, its part of the corpus, and the characters of it that a search reads."""
+    max_chars = max(
+        MIN_VERDICT_CHARS,
+        MAX_CHARS_READ * SMALL_NETWORK_WEIGHTS // max(SMALL_NETWORK_WEIGHTS, model.config.parameter_count),
+    )
+    split = corpus.split()
+    if together:
+        return split.held_out, "held-out", max_chars
+    if len(split.validation) >= max_chars:
+        return split.validation, "validation", max_chars
+    return split.validation + split.held_out, "validation and held-out", max_chars
 
 
 def _search(
