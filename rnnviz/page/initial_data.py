@@ -446,14 +446,14 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     diverging = live.scale(named_unit.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
     numbers = _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}")
-    told = _("Nobody told it to.")
+    teaching = _("Nobody told it to.")
     if best.weighed is not None:
         numbers = _("{n} numbers of this network, weighed.").format(n=f"{config.hidden_size:,}")
-        told = _("A fit chose the weights; nobody told the network.")
+        teaching = _("A fit chose the weights; nobody told the network.")
     caption = [
         numbers,
         does.format(colour=high if best.direction > 0 else low, name=name),
-        told,
+        teaching,
         typed_share_sentence(best),
         invitation(best.target, "".join(model.vocabulary.characters)) if caption_words else "",
     ]

@@ -172,7 +172,7 @@ def weighed(
         def fit(labels: Array, read: Trace = traced_here, fitted: Trace = fitting_here) -> Searcher:
             layers = range(fitted.hidden.shape[1]) if layer is None else [layer]
             planes = {n: activations(fitted, layer=n, quantity=quantity) for n in layers}
-            sums = [found for n, plane in planes.items() for found in weighed_sums(plane, labels, n)]
+            sums = [line for n, plane in planes.items() for line in weighed_sums(plane, labels, n)]
             return Searcher(read, quantity=quantity, seed=seed, sums=sums)
 
         for place, (target, fitting_target) in enumerate(varying):

@@ -140,12 +140,13 @@ def add_evidence(
         rival_names += [("character", 1), *(("context", k) for k in CONTEXT_LENGTHS)]
         texts = [(searcher.ids, target.values), *([fitted] if fitted else [])]
         ids, values = (np.concatenate(arrays) for arrays in zip(*texts, strict=True))
-        others = np.ones(len(ids) - len(searcher), np.bool_)
+        fitted_mask = np.ones(len(ids) - len(searcher), np.bool_)
         predictors = [partial(ranking.predict_by_symbol, ids, values)]
         predictors += [partial(predicted, ids, values, k) for k in CONTEXT_LENGTHS]
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
             fits = [
-                [pool.submit(predict, np.append(~part, others)) for part in parts] for predict in predictors
+                [pool.submit(predict, np.append(~part, fitted_mask)) for part in parts]
+                for predict in predictors
             ]
             for number, part_fits in enumerate(fits):
                 report(number / (len(CONTEXT_LENGTHS) + 2))

@@ -200,7 +200,7 @@ def _search_sums(
     trained_on = normalise(named_or_file(source.corpus or "").split().train, model.normaliser)
     traced, fitting = (trace_long_text(model, read) for read in (text, trained_on[-MAX_FITTING_CHARS:]))
     fitting_targets = {target.name: target for target in target_options.targets(fitting.text)}
-    found: list[Search] = []
+    sum_searches: list[Search] = []
     for quantity in dict.fromkeys(search.quantity for search in searches):
         lacking = {s.target for s in searches if s.quantity == quantity and s.verdict != "remembers"}
         sought = [t for t in targets if t.name in lacking & fitting_targets.keys()]
@@ -211,8 +211,8 @@ def _search_sums(
             quantity=quantity,
             **arguments,
         )
-        found += [search for search in sums if search is not None]
-    return found
+        sum_searches += [search for search in sums if search is not None]
+    return sum_searches
 
 
 def _record_in_card(

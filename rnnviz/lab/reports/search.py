@@ -98,8 +98,11 @@ def sentences(search: Search) -> list[Sentence]:
         stable=Number(evidence.stability if evidence is not None else None, "whole percent"),
         n=count(search.characters),
         enough=count(MIN_VERDICT_CHARS),
-        units=count(len(search.weighed.weights) if search.weighed else None),
-        verdict=_verdict_words(search),
+        **(
+            {}
+            if search.weighed is None
+            else {"units": count(len(search.weighed.weights)), "verdict": _verdict_words(search)}
+        ),
     )
     if search.verdict not in ("short", "same text", "nothing") and search.weighed is None:
         lines.append(words("search.above-chance", n=count(len(search.above_chance))))

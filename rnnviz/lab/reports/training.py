@@ -111,8 +111,8 @@ class Curves:
         if not len(self.meaning):
             return None
         floor = self.lowest_meaning
-        known = self.meaning - floor >= KNOWN_SHARE * (self.meaning[-1] - floor)
-        return float(self.meaning_at[int(np.argmax(known))])
+        is_known = self.meaning - floor >= KNOWN_SHARE * (self.meaning[-1] - floor)
+        return float(self.meaning_at[int(np.argmax(is_known))])
 
     @property
     def lowest_meaning(self) -> float:

@@ -97,8 +97,8 @@ def _search(
     """
     traced = trace_long_text(model, text, progress)
     quantity = "cell" if CELL_KINDS[model.config.cell].has_cell else "hidden"
-    found = controlled(model, traced, targets, quantity=quantity, progress=progress)
-    searches = holm(search for search in found if search is not None)
+    all_searches = controlled(model, traced, targets, quantity=quantity, progress=progress)
+    searches = holm(search for search in all_searches if search is not None)
     with suppress(MemoryError, TimeoutError):
         lacking = {search.target for search in searches if search.verdict != "remembers"}
         fitting = trace_long_text(model, trained_on[-MAX_FITTING_CHARS:], progress)

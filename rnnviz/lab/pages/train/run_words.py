@@ -100,7 +100,7 @@ def row_name(target: str) -> str:
 
 
 def meaning_words(curves: Curves) -> dict[str, str]:
-    """The words on the first named row of a finished network, in place of those on surprise; {} without one."""
+    """The words on the first named row of a finished network, not on surprise; {} without one."""
     if curves.born is None:
         return {}
     return {
