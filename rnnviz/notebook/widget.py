@@ -16,7 +16,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page.initial_data import fixed_part, opening_text
 from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
-from rnnviz.page.modules import PACKAGE, bundle
+from rnnviz.page.modules import PACKAGE, bundle, style_sheet
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 
@@ -27,9 +27,7 @@ VIEW = "ui/pages/explore/static"
 @cache
 def widget_module() -> str:
     """The ES module whose default export anywidget calls; it takes a single one."""
-    styles = "\n".join(
-        (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/shared.css", f"{VIEW}/view.css")
-    )
+    styles = style_sheet("ui/browser/static/shared.css", f"{VIEW}/view.css")
     markup = (PACKAGE / VIEW / "view.html").read_text("utf-8")
     arguments = f"{json.dumps(styles)}, {json.dumps(markup)}"
     return f"const {{ widget }} = {bundle(ENTRY)};\nexport default widget({arguments});\n"

@@ -7,7 +7,7 @@ import { Reading, weigh, write } from "./engine.js";
 import { Vocabulary } from "./vocabulary.js";
 
 /** @import { SamplingSettings } from "../ui/pages/explore/static/types" */
-/** @import { Answer, Ask, BrowserRows, PageModel, Selection, PageAnswer } from "./types" */
+/** @import { Answer, Ask, BrowserRows, PageModel, Selection, PageAnswer, Tensors } from "./types" */
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
 
@@ -39,6 +39,15 @@ export class Answers {
       const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * rows, (n + 1) * rows)]);
       this.reach[name] = [layers.slice(0, network.L), layers.slice(network.L)];
     }
+  }
+
+  /** Read with other weights from now on: the view is sent all but the unchanging part. @param {Tensors} tensors */
+  assign(tensors) {
+    this.network.load(tensors);
+    this.reading = new Reading(this.network, this.model.unknownCost);
+    this.lastIds = [];
+    this.lastSelection = null;
+    this.shaped = { name: "", rows: [] };
   }
 
   /** An ask's text, its symbols, and the character of its "why", or null. @param {Ask} ask */

@@ -6,7 +6,7 @@
     NAME.HASH.data           its rows' orders, its units' reach, and the tables of an n-gram model beside it
     NAME.LANGUAGE.HASH.json  its words, examples, named units and axes: `initial_data.fixed_part`
     texts.LANGUAGE.HASH.json what the part for whole texts says: `text_viewer.text_fixed`
-    worker.HASH.js           what reads whole texts, beside the page
+    worker.HASH.js           what reads whole texts and trains networks, beside the page
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
     offline.js               the service worker: the page opens again without the network
 
@@ -19,7 +19,6 @@ import gzip
 import hashlib
 import html
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
@@ -40,7 +39,7 @@ from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
 from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, opening_text, shared_colours
 from rnnviz.page.live_session import LiveAsk, LiveSession
-from rnnviz.page.modules import PACKAGE, bundle
+from rnnviz.page.modules import PACKAGE, bundle, style_sheet
 from rnnviz.page.payload import pack, unpack
 from rnnviz.page.text_viewer import scale_css, text_fixed
 from rnnviz.sentences import LANGUAGES
@@ -48,9 +47,9 @@ from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 
 PAGE_FOLDER = Path(__file__).parent
-VIEW_FOLDER = PACKAGE / "ui" / "pages" / "explore" / "static"
-TEXT_VIEWER_FOLDER = PACKAGE / "ui" / "pages" / "perplexity" / "static"
-KIT_FOLDER = PACKAGE / "ui" / "browser" / "static"
+VIEW = "ui/pages/explore/static"
+TEXT_VIEWER = "ui/pages/perplexity/static"
+KIT = "ui/browser/static"
 
 OFFLINE = "offline.js"
 """The service worker, whose address never changes."""
@@ -417,15 +416,13 @@ def _html(
 def page_look() -> dict[str, Any]:
     """What the page's script has beside its modules (types.d.ts: Look)."""
     return {
-        "markup": (VIEW_FOLDER / "view.html").read_text("utf-8"),
-        "styles": _joined((KIT_FOLDER, "shared.css"), (VIEW_FOLDER, "view.css")),
+        "markup": (PACKAGE / VIEW / "view.html").read_text("utf-8"),
+        "styles": style_sheet(f"{KIT}/shared.css", f"{VIEW}/view.css"),
         "texts": {
             "markup": (PAGE_FOLDER / "text_page.html").read_text("utf-8"),
             "viewer": {
-                "markup": (TEXT_VIEWER_FOLDER / "view.html").read_text("utf-8"),
-                "styles": _joined(
-                    (KIT_FOLDER, "shared.css"), (KIT_FOLDER, "coloured.css"), (TEXT_VIEWER_FOLDER, "view.css")
-                ),
+                "markup": (PACKAGE / TEXT_VIEWER / "view.html").read_text("utf-8"),
+                "styles": style_sheet(f"{KIT}/shared.css", f"{TEXT_VIEWER}/view.css"),
             },
         },
         "colours": shared_colours(),
@@ -440,18 +437,10 @@ def page_look() -> dict[str, Any]:
     }
 
 
-def _joined(*sheets: tuple[Path, str]) -> str:
-    """Style sheets as one, which imports none: the files that they name are among them."""
-    return "".join(_STYLE_IMPORT.sub("", (folder / name).read_text("utf-8")) for folder, name in sheets)
-
-
-_STYLE_IMPORT = re.compile(r'^@import "[^"]+";$', re.MULTILINE)
-
-
 @cache
 def worker_script() -> str:
-    """The script of the worker that reads texts."""
-    return f"const {{ serve }} = {bundle('page/text_worker.js')};\nserve(self);\n"
+    """The script of the worker that reads texts and trains networks."""
+    return f"const {{ serve }} = {bundle('page/worker.js')};\nserve(self);\n"
 
 
 @cache
@@ -466,7 +455,7 @@ def page_script() -> str:
 
 
 def _style() -> str:
-    return _joined((PAGE_FOLDER, "page.css"), (PAGE_FOLDER, "text_page.css")) + scale_css()
+    return style_sheet("page/page.css", "page/text_page.css") + scale_css()
 
 
 def _json(value: Any) -> bytes:

@@ -31,8 +31,7 @@ export class Network {
     this.bias = tensors["readout.bias"];
     this.hasCell = hasCell(config.cell);
     this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
-    const readout = tensors["readout.weight"] ?? this.embedding.subarray(0, this.V * this.H); // tied weights
-    this.readout = new Matrix(readout, this.V);
+    this.readout = new Matrix(readoutWeights(config, tensors), this.V);
     const matrices = [this.readout];
     for (const [n, layer] of this.layers.entries()) {
       const matrix = (/** @type {Float32Array} */ weights) => new Matrix(weights, layer.b.length);
@@ -51,6 +50,22 @@ export class Network {
     this.several = new Rows(this, several, kernels);
     /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, cached at the symbol's first use */
     this.table = Array(this.V + 1);
+  }
+
+  /**
+   * Take other weights of the same shapes: a new network would need new memory, which a browser takes back late.
+   * @param {Tensors} tensors
+   */
+  load(tensors) {
+    this.embedding = tensors["embedding.weight"];
+    this.bias = tensors["readout.bias"];
+    this.table.fill(undefined);
+    this.readout.load(readoutWeights(this.config, tensors));
+    for (const layer of this.layers) {
+      layer.load(tensors);
+      layer.inputMatrix?.load(layer.W);
+      if (layer.U) layer.stateMatrix?.load(layer.U);
+    }
   }
 
   /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
@@ -93,12 +108,15 @@ export class Network {
   }
 }
 
+/** W_hq: tied, it is the embedding's first rows. @param {Config} config @param {Tensors} tensors */
+const readoutWeights = ({ vocabulary_size, hidden_size }, tensors) =>
+  tensors["readout.weight"] ?? tensors["embedding.weight"].subarray(0, vocabulary_size * hidden_size);
+
 /** The lengths of the arrays of Rows. @param {Network} network @param {number} texts at most */
 function rowLengths({ H, L, V, layers, readout, hasCell }, texts) {
-  const rows = texts + (texts % 2); // as products want them
-  const states = L * rows * H;
-  const gates = rows * paddedLength(layers[0].b.length);
-  return [states, hasCell ? states : 0, gates, gates, rows * readout.width, V];
+  const states = L * texts * H;
+  const gates = texts * paddedLength(layers[0].b.length);
+  return [states, hasCell ? states : 0, gates, gates, texts * readout.width, V];
 }
 
 /** Texts that a network reads side by side: a row of states for each, and the arrays of a step. */

@@ -2,12 +2,12 @@
 // once, so that a key is in the next frame; during a longer one, keys and frames come first.
 
 /** @import { Answers } from "./answers.js" */
-/** @import { Ask, PageAnswer } from "./types" */
+/** @import { Ask, PageAnswer, Tensors } from "./types" */
 
 const PAUSE_AFTER_MS = 8; // milliseconds of reading between two pauses
 
 /** Pause for waiting events: a newer text, a key, a frame. A message, because a timeout of 0 takes 4 ms. @returns {Promise<unknown>} */
-const pause = () =>
+export const pause = () =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
@@ -21,6 +21,8 @@ export class Reader {
   /** @type {Ask | null} the ask without an answer */
   pendingAsk = null;
   busy = false;
+  /** @type {Tensors | null} weights with which the next text is read */
+  weights = null;
 
   /**
    * @param {Answers} answers @param {(answer: PageAnswer) => void} onAnswer
@@ -43,6 +45,8 @@ export class Reader {
 
   /** @param {Ask} ask */
   async read(ask) {
+    if (this.weights) this.answers.assign(this.weights);
+    this.weights = null;
     const about = this.answers.readAsk(ask);
     let since = performance.now();
     for (const done of this.answers.reading.steps(about.ids, about.why)) {

@@ -54,9 +54,9 @@ export type Tensors = Record<string, Float32Array>;
 
 /** One level of an n-gram model's tables: see ngram.js. */
 export interface Level {
-  keys: Uint32Array;
-  share: Float32Array;
-  backoff: Float32Array;
+  keys: Uint32Array | Float64Array;
+  share: Float32Array | Float64Array;
+  backoff: Float32Array | Float64Array;
 }
 
 /** All data of the engine, except the weights. */
@@ -235,7 +235,7 @@ export interface TrainingReport {
   share: number; // of the run, 0 … 1
   train_perplexity: number; // since the last report
   validation_perplexity: number | null;
-  gradient_norm: number; // the largest since the last report, before clipping
+  gradient_norms: [step: number, norm: number][]; // before clipping, the largest ones since the last report
   learning_rate: number;
   characters_per_second: number;
   best: boolean;

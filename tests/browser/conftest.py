@@ -192,7 +192,7 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
     def listen(message: ConsoleMessage) -> None:
         said_by = message.location.get("url", "")
         cut_off = message.text in CUT_OFF and "/static/js/" in said_by
-        cut_off |= message.text.endswith(REPLACED) and said_by.endswith("/view_socket.js")
+        cut_off |= message.text.endswith(REPLACED) and said_by.endswith("/kit.js")
         if message.type == "error" and message.text != REFUSED and not cut_off:
             wrong.append(f"{message.text} ({said_by})")
 

@@ -19,8 +19,9 @@ STEPS = [step for scene in scenes() for step in scene.steps]
 TYPESET = """
 async (formulas) => {
   const files = performance.getEntriesByType("resource").map((entry) => entry.name);
-  const load = (name) => import(files.find((file) => file.endsWith(name)));
-  const [{ default: katex }, { OPTIONS }] = [await load("/katex.mjs"), await load("/formula.js")];
+  const library = files.find((file) => file.endsWith("/katex.mjs"));
+  const { default: katex } = await import(library);
+  const { OPTIONS } = await import(new URL("../../pages/learn/static/formula.js", library));
   const wrong = [];
   for (const formula of formulas)
     try {

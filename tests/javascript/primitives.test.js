@@ -232,7 +232,7 @@ test("a heat map's pixels are those of their units, and their means where severa
 });
 
 test("a view is mounted again where one was shown, hidden until it is laid out; a call that was overtaken ends nothing", (context) => {
-  Object.assign(globalThis, { document: { createElement: () => ({}) } });
+  Object.assign(globalThis, { document: { createElement: () => ({ append() {} }) } });
   context.after(() => Object.assign(globalThis, { document: undefined }));
   const root = /** @type {any} */ ({ hidden: true, innerHTML: "", before: () => {} });
   const parent = { querySelector: () => root };
@@ -257,13 +257,8 @@ test("a view is mounted again where one was shown, hidden until it is laid out; 
       this.root.hidden = false;
     }
   }
-  const about = { root: "place", kit: "", base: "", markup: "", missing: "" };
-  const mount = () =>
-    enter(
-      /** @type {any} */ ({ parentElement: parent }),
-      /** @type {any} */ (View),
-      /** @type {any} */ (about),
-    );
+  const look = { root: "place", styles: "", markup: "" };
+  const mount = () => enter(/** @type {any} */ ({ parentElement: parent }), /** @type {any} */ (View), look);
   mount()();
   const overtaken = mount();
   mount();

@@ -225,6 +225,42 @@ for (const file of files)
     assert.deepEqual(header.numbers, whole.numbers);
   });
 
+for (const file of files)
+  test(`${file}: other weights are read as by a new network, in rows that stay`, () => {
+    const { made, tensors, description } = network(file);
+    const halves = () =>
+      Object.fromEntries(Object.entries(tensors).map(([name, values]) => [name, values.map((x) => x / 2)]));
+    const { model, arrays } = describe("mine", description, tensors, made, look, true);
+    const order = Array.from({ length: model.fixed.units }, (_, unit) => unit);
+    for (const name of ["alike", "steady"]) assert.deepEqual([...arrays[`rows:${name},0,hidden`]], order);
+    const fresh = answers(model, halves(), arrays);
+    const copies = Object.fromEntries(
+      Object.entries(tensors).map(([name, values]) => [name, values.slice()]),
+    );
+    const own = answers(model, copies, arrays);
+    const { digest } = own.answer({ text: "The Time Machine" }).header;
+    own.assign(halves());
+    const ask = { text: "The Time Machine", base: 1, digest, unit: 1, pin: 3, why: true };
+    const [after, expected] = [own.answer(ask), fresh.answer(ask)];
+    assert.equal(after.header.fixed, undefined); // it isn't sent again
+    assert.deepEqual({ ...after.header, revision: 1 }, expected.header);
+    assert.deepEqual(after.arrays, expected.arrays);
+  });
+
+test("a text that is being read is read to its end before other weights come", async () => {
+  const { made, tensors, arrays } = network(files[0]);
+  const long = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
+  const whole = answers(made, tensors, arrays).answer({ text: long });
+  const copies = Object.fromEntries(Object.entries(tensors).map(([name, values]) => [name, values.slice()]));
+  const heard = await new Promise((resolve) => {
+    const reader = new Reader(answers(made, copies, arrays), resolve, () => {
+      reader.weights = Object.fromEntries(Object.entries(tensors).map(([name, x]) => [name, x.map(() => 0)]));
+    });
+    reader.ask({ text: long });
+  });
+  assert.deepEqual(heard, whole);
+});
+
 test("units are ordered, and their reach measured, as in the core", () => {
   const { values, ...core } = json("orders.json");
   const plane = { T: values.length, H: values[0].length, values: Float32Array.from(values.flat()) };

@@ -5,22 +5,21 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.ui.browser.views import KIT, VIEWS, address
+from rnnviz.ui.browser.views import VIEWS, script_address
 
 ASK = "ask"
 
-# Streamlit sends a component's JavaScript at each run, so it is only this loader. The promise of the modules
+# Streamlit sends a component's JavaScript at each run, so it is only this loader. The promise of the script
 # is kept between runs; after a failure it is dropped, and the next run tries again.
 _LOADER = """
 const about = %s;
-const load = (address) => import(new URL(address, window.location.origin).href);
-let modules;
+let script;
 export default function (component) {
-  modules ??= Promise.all([load(about.kit + "/component.js"), load(about.base + "/view.js")]);
-  return modules.then(
-    ([{ enter }, { View }]) => enter(component, View, about),
+  script ??= import(new URL(about.script, window.location.origin).href);
+  return script.then(
+    ({ views }) => views[about.name](component),
     () => {
-      modules = undefined;
+      script = undefined;
       const place = component.parentElement.querySelector("." + about.root);
       place.textContent = about.missing;
       place.hidden = false;
@@ -35,14 +34,8 @@ class Component:
 
     def __init__(self, name: str) -> None:
         view = VIEWS[name]
-        html = view.folder / "view.html"
-        about = {
-            "kit": address(KIT),
-            "base": address(view.folder),
-            "root": view.root,
-            "markup": html.read_text("utf-8") if html.exists() else "",
-            "missing": view.missing,
-        }
+        script = script_address(view.script)
+        about = {"name": name, "script": script, "root": view.root, "missing": view.missing}
         self._component = st.components.v2.component(
             f"rnnviz.{name}",
             html=f'<div class="rv {view.root}" data-testid="rnnviz-{name}" hidden>\n</div>',

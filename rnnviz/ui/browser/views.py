@@ -1,29 +1,36 @@
 """The app's views, one line each, and the address of their browser files.
 
 A page's `static/` holds its view: view.js (exports the class View), view.css, and view.html, the initial
-elements. All views share `ui/browser/static/`. The server keeps the folders' layout in `rnnviz`, so
-relative imports hold in browsers, in Node and for the type checker. Plotly's file comes from its package.
+elements. All views share `ui/browser/static/`, the kit. A browser fetches two scripts: the kit's, and the
+view's with its style sheet and its elements. Loaded one by one, the modules of Explore were 42 requests, four
+levels of import deep. Plotly's file comes from its package, and KaTeX's from its folder.
 
 The address contains a digest of all files: a browser caches them for good, and a changed file changes the
 address. app.py imports this module, through serving/entry.py: keep it light.
 """
 
 import hashlib
+import json
 import mimetypes
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.page.modules import PACKAGE
+from rnnviz.page.modules import PACKAGE, bundle, style_sheet
+from rnnviz.page.responses import PackedFile, pack_file
 
 KIT = PACKAGE / "ui" / "browser" / "static"
 KATEX = PACKAGE / "ui" / "browser" / "katex"  # a library, unchanged from its npm package
+KIT_SCRIPT = "kit"
+KIT_ENTRY = "ui/browser/static/component.js"
 
 # Browsers refuse modules served as text/plain, the type of .js in some Windows registries.
 for _ending in (".js", ".mjs"):
@@ -49,6 +56,11 @@ class View:
     def folder(self) -> Path:
         """The folder of the view's browser files."""
         return PACKAGE / self.files
+
+    @property
+    def script(self) -> str:
+        """The name of the script that has it. The address is on every page, so it comes with the kit."""
+        return KIT_SCRIPT if self.name == "address" else self.name
 
 
 _HOW = "files are missing here: start the app with `streamlit run app.py`."
@@ -85,6 +97,51 @@ def address(folder: Path) -> str:
     return f"{ADDRESS}/{folder.relative_to(PACKAGE).as_posix()}"
 
 
+def script_address(name: str) -> str:
+    """The URL path of a script, without the server's name."""
+    return f"{ADDRESS}/{name}.js"
+
+
+def make_script(name: str) -> str:
+    """The script `name`: of a view, or the kit's. It exports `views`: functions that take the argument with
+    which Streamlit calls a component, by the view's name.
+    """
+    modules = sorted(path.relative_to(PACKAGE).as_posix() for path in KIT.glob("*.js"))
+    mine = [view for view in VIEWS.values() if view.script == name]
+    code = [f"{view.files}/view.js" for view in mine]
+    if name == KIT_SCRIPT:
+        lines = [f"export const kit = {bundle(*modules, *code)};"]
+    else:
+        library = KATEX.relative_to(PACKAGE).as_posix() + "/katex.mjs"
+        given = {path: f'kit["{path}"]' for path in modules} | {library: "library.default"}
+        own = bundle(*code, given=given)
+        lines = ['import { kit } from "./kit.js";', f'const own = {{ "{code[0]}": {own} }};']
+        if given[library] in own:
+            lines.insert(0, f'import * as library from "./{library}";')
+    exports = ", ".join(
+        f'{view.name}: (component) => kit["{KIT_ENTRY}"].enter(component, '
+        f'{"kit" if name == KIT_SCRIPT else "own"}["{view.files}/view.js"].View, {json.dumps(_look(view))})'
+        for view in mine
+    )
+    return "\n".join([*lines, f"export const views = {{ {exports} }};\n"])
+
+
+def _look(view: View) -> dict[str, str]:
+    """What a view's modules are given (types.d.ts: Look)."""
+    markup = view.folder / "view.html"
+    return {
+        "root": view.root,
+        "styles": style_sheet(f"{KIT.relative_to(PACKAGE).as_posix()}/shared.css", f"{view.files}/view.css"),
+        "markup": markup.read_text("utf-8") if markup.exists() else "",
+    }
+
+
+@cache
+def packed_script(name: str) -> PackedFile:
+    """A view's script as it is sent, made once."""
+    return pack_file(make_script(name).encode(), f"{name}.js", permanent=True)
+
+
 class _ImmutableFiles(StaticFiles):
     """Files that never change at their address, so that a browser doesn't revalidate them."""
 
@@ -94,12 +151,21 @@ class _ImmutableFiles(StaticFiles):
         return response
 
 
-def routes(*, settled: bool = True) -> list[Mount]:
+def routes(*, settled: bool = True) -> list[BaseRoute]:
     """The routes of every view's files. `settled`: whether browsers cache them for good; a developer's, who
     edits files while the server runs, don't.
     """
     files = _ImmutableFiles if settled else StaticFiles
+
+    def script(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in {view.script for view in VIEWS.values()}:
+            return Response(status_code=404)
+        file = packed_script(name) if settled else pack_file(make_script(name).encode(), f"{name}.js")
+        return file.answer(request)
+
     return [
+        Route(f"{ADDRESS}/{{name}}.js", script),
         *(Mount(address(folder), files(directory=folder)) for folder in FOLDERS),
         Mount(f"{ADDRESS}/plotly", files(packages=[("plotly", "package_data")])),
     ]

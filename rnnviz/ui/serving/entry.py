@@ -18,6 +18,7 @@ from rnnviz.ui.serving import guard, process_threads, warm_up  # noqa: F401 (it 
 from rnnviz.ui.serving.guard import AllowedHostsMiddleware
 from rnnviz.ui.serving.lifespan import lifespan
 from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.static_files import CompressedFilesMiddleware
 from rnnviz.ui.shell import error_messages
 
 # Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.
@@ -51,7 +52,11 @@ def app_parts(*, watched: bool | None = None) -> dict[str, Any]:
             *classroom.routes(),
         ],
         # The first is the outermost: what it refuses never counts as a reader's message.
-        "middleware": [Middleware(AllowedHostsMiddleware), Middleware(warm_up.LastMessageMiddleware)],
+        "middleware": [
+            Middleware(AllowedHostsMiddleware),
+            Middleware(warm_up.LastMessageMiddleware),
+            Middleware(CompressedFilesMiddleware, base=base),
+        ],
         "on_script_error": error_messages.on_script_error,
     }
 

@@ -7,11 +7,10 @@ export interface Component {
   setTriggerValue(name: string, value: unknown): void;
 }
 
-/** A view's addresses and markup, from the loader in component.py. */
-export interface About {
-  kit: string;
-  base: string;
+/** What a view's modules are given, from `_look` in views.py: its element's class, its style sheet, its elements. */
+export interface Look {
   root: string;
+  styles: string;
   markup: string;
 }
 
