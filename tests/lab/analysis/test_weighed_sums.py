@@ -68,7 +68,8 @@ def test_a_direction_remembers_what_no_unit_holds(found: tuple[Search, Search]) 
     assert "weighed sums of 8 units" in repr(weighed)
 
 
-def test_a_direction_is_fitted_to_another_text_and_simpler_rivals_too(found: tuple[Search, Search]) -> None:
+@pytest.mark.slow
+def test_a_direction_is_fitted_to_another_text_and_a_mask_is_refused() -> None:
     other = units.find(
         mixing(0),
         quoted(21_000),
@@ -101,10 +102,8 @@ def test_a_card_holds_the_weights_and_tells_with_them_what_the_search_did(
     assert right > 0.99 > constant
     plain = record_search(unit)
     np.testing.assert_array_equal(plain.along(read.hidden[:, 0]), read.hidden[:, 0, plain.unit])
-    assert "8 numbers, weighed" in " ".join(map(str, finding.follows())) or finding.follows()[0].code == (
-        "recorded.follows-weighed"
-    )
-    for damaged in ("A", "AAA=", "AHwAfA=="):  # no base64, half a number, infinite
+    assert finding.follows()[0].code == "recorded.follows-weighed"
+    for damaged in ("A", "AA==", "AHwAfA=="):  # no base64, half a number, infinite
         damaged_entry = {"findings": [{**entry["findings"][0], "weights": damaged}]}
         assert not model_card.unit_findings({model_card.UNITS_KEY: damaged_entry})
 
