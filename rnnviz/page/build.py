@@ -6,7 +6,9 @@
     NAME.HASH.data           its rows' orders, its units' reach, and the tables of an n-gram model beside it
     NAME.LANGUAGE.HASH.json  its words, examples, named units and axes: `initial_data.fixed_part`
     texts.LANGUAGE.HASH.json what the part for whole texts says: `text_viewer.text_fixed`
-    worker.HASH.js           what reads whole texts and trains networks, beside the page
+    training.LANGUAGE.HASH.json  dials and words of the part that trains: `training_words.training_fixed`
+    NAME.HASH.txt            a text to train on
+    worker.HASH.js           what reads whole texts, and trains, beside the page
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
     offline.js               the service worker: the page opens again without the network
 
@@ -42,6 +44,7 @@ from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, bundle, style_sheet
 from rnnviz.page.payload import pack, unpack
 from rnnviz.page.text_viewer import scale_css, text_fixed
+from rnnviz.page.training_words import WATCHED, training_corpora, training_fixed
 from rnnviz.sentences import LANGUAGES
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
@@ -89,7 +92,11 @@ _PAGE = """<!doctype html>
 <header class="choices" hidden>
 <b>rnnviz</b>
 <select class="networks"></select>
-<nav><button type="button" class="look"></button><button type="button" class="texts"></button></nav>
+<nav>
+<button type="button" class="look"></button>
+<button type="button" class="texts"></button>
+<button type="button" class="train"></button>
+</nav>
 <p class="note"></p>
 <a class="documentation" hidden></a>
 <button type="button" class="language"></button>
@@ -97,6 +104,7 @@ _PAGE = """<!doctype html>
 <p class="alert" role="alert" hidden></p>
 </header>
 <progress class="reading" hidden aria-label="{reading}"></progress>
+<section class="training" id="training" hidden></section>
 <main class="view"><p>{wait}</p></main>
 <main class="texts" id="texts" hidden></main>
 {blocks}
@@ -159,6 +167,7 @@ def page_words() -> dict[str, str]:
         "page.network": _("Network"),
         "page.look": _("Look inside"),
         "page.texts": _("Perplexity of a text"),
+        "page.train": _("Train"),
         "page.documentation": _("What is this?"),
         "page.own": _("A file of yours …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
@@ -336,12 +345,25 @@ def add_contents(
     for spoken in languages:
         with speaking(spoken):
             texts[spoken] = files.add(f"texts.{spoken}", ".json", _json(text_fixed()))
+    training = {}
+    for spoken in languages:
+        with speaking(spoken):
+            training[spoken] = files.add(f"training.{spoken}", ".json", _json(training_fixed()))
     worker = files.add("worker", ".js", worker_script().encode())
     return {
         "first": first_models,
         "networks": networks,
         "openings": openings,
         "texts": texts,
+        "training": training,
+        "corpora": {
+            corpus.name: {
+                "file": files.add(corpus.name, ".txt", corpus.text.encode()),
+                "watched": WATCHED[corpus.name],
+                **{name: getattr(corpus, name) for name in ("name", "title", "licence", "language")},
+            }
+            for corpus in training_corpora()
+        },
         "worker": worker,
     }
 
@@ -425,6 +447,7 @@ def page_look() -> dict[str, Any]:
                 "styles": style_sheet(f"{KIT}/shared.css", f"{TEXT_VIEWER}/view.css"),
             },
         },
+        "training": (PAGE_FOLDER / "training_page.html").read_text("utf-8"),
         "colours": shared_colours(),
         "normalisers": NORMALISERS,
         "scales": {
@@ -455,7 +478,7 @@ def page_script() -> str:
 
 
 def _style() -> str:
-    return style_sheet("page/page.css", "page/text_page.css") + scale_css()
+    return style_sheet("page/page.css", "page/text_page.css", "page/training_page.css") + scale_css()
 
 
 def _json(value: Any) -> bytes:

@@ -436,12 +436,17 @@ export class TextPage {
     find(root, "div.tp-under-way").hidden = true;
     find(root, "section.tp-answer").hidden = find(root, "details.tp-most").hidden = true;
     if (this.view) this.view.root.hidden = true;
-    const message = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof FileError)) return this.showAlert(phrase("text.failed", { name, error: message }));
-    const written = Object.entries(error.values).map(([key, value]) => [
-      key,
-      typeof value === "number" ? numbers.whole(value) : value,
-    ]);
-    this.showAlert(phrase(error.reason, { name, file: name, ...Object.fromEntries(written) }));
+    this.showAlert(sentenceOf(error, phrase, numbers, name));
   }
+}
+
+/** The sentence on an error. @param {unknown} error @param {Phrase} phrase @param {Numbers} numbers @param {string} name of the file */
+export function sentenceOf(error, phrase, numbers, name) {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof FileError)) return phrase("text.failed", { name, error: message });
+  const written = Object.entries(error.values).map(([key, value]) => [
+    key,
+    typeof value === "number" ? numbers.whole(value) : value,
+  ]);
+  return phrase(error.reason, { name, file: name, ...Object.fromEntries(written) });
 }

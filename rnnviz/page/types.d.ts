@@ -10,9 +10,21 @@ export interface Index {
   networks: Record<string, { weights: string; data: string; fixed: Record<string, string> }>;
   openings: Record<string, string>;
   texts: Record<string, string>; // what the part for whole texts says
-  worker: string; // the script that reads whole texts
+  worker: string; // the script that reads whole texts, and trains
+  training: Record<string, string>; // what the part that trains has, by language
+  corpora: Record<string, Corpus>; // texts to train on, by name
   documentation?: string; // the address of a page that explains; "" for none
   offline?: string; // the service worker; a page of one file has none
+}
+
+/** A text to train on: its file, what a card says of it, and the first sentence to watch. */
+export interface Corpus {
+  file: string;
+  name: string;
+  title: string;
+  licence: string;
+  language: string;
+  watched: string;
 }
 
 /** What the page's script has beside its modules. */
@@ -20,6 +32,7 @@ export interface Look {
   markup: string;
   styles: string;
   texts: { markup: string; viewer: { markup: string; styles: string } };
+  training: string; // its markup
   colours: Themes<Theme>;
   normalisers: Record<string, Record<string, string>>;
   scales: Record<string, Record<string, Record<string, Scale>>>; // of quantities, by cell and activation

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # In the style of the model's corpus, each with something unexpected.
-TEXTS: Mapping[str, str] = {
+TEXTS = {
     "timemachine": """\
 The Time Traveller drew his chair to the fire, and for a long while nobody in the room said a word. The lamp
 burned low, and the wind was heard in the chimney.
