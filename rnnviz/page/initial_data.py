@@ -301,7 +301,6 @@ def live_words() -> dict[str, str]:
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
-        "next.actual": _("came"),
         "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
         "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),
