@@ -28,6 +28,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast, get_args
 
+import numpy as np
+
 from rnnviz.arrays import Array, Arrays
 from rnnviz.errors import ConfigError
 from rnnviz.figures.live import quantities, scale
@@ -218,7 +220,16 @@ def order_arrays(model: NumpyModel) -> Arrays:
         for layer in range(model.config.layers)
         for quantity in quantities(model.config.cell)
     }
-    return orders | {f"reach:{name}": values for name, values in shown_units.unit_reach(model).items()}
+    for name, values in shown_units.unit_reach(model).items():
+        orders[f"reach:{name}"] = values
+        rows = [
+            np.append(finding.weighed.weights, [finding.bias, finding.layer])
+            for finding in shown_units.weighed_sums(model, name)
+            if finding.weighed is not None
+        ]
+        if rows:
+            orders[f"sums:{name}"] = np.array(rows, "<f4")
+    return orders
 
 
 def opening_answer(model: NumpyModel, ngram_model: NgramModel | None, header: Mapping[str, Any]) -> bytes:

@@ -11,7 +11,7 @@ import { hasCell, Layer } from "./cells.js";
 import { allocate, Matrix, paddedLength } from "./products.js";
 
 /** @import { Kernels } from "./products.js" */
-/** @import { Config, WhyBits, Tensors } from "./types" */
+/** @import { Config, Tensors, WeighedSum, WhyBits } from "./types" */
 
 const FIRST_ROWS = 256; // rows of the first allocation
 const WHY_CHARS = 64; // characters that "why" leaves out, as MAX_OMISSIONS in scoring/occlusion.py
@@ -25,6 +25,8 @@ export class Network {
     this.V = config.vocabulary_size;
     this.L = config.layers;
     this.H = config.hidden_size;
+    /** @type {Record<string, WeighedSum[]>} rows behind the units, by quantity */
+    this.sums = {};
     this.embedding = tensors["embedding.weight"];
     this.bias = tensors["readout.bias"];
     this.hasCell = hasCell(config.cell);
@@ -328,22 +330,32 @@ export class Reading {
     return out;
   }
 
+  /** The rows of a quantity: its units, then its weighed sums. @param {string} quantity */
+  rowCount(quantity) {
+    return this.network.H + (this.network.sums[quantity]?.length ?? 0);
+  }
+
   /**
-   * A quantity of a layer over characters start … stop - 1, (stop - start, H). Gates are not kept but computed again.
+   * The rows of a quantity in a layer over characters start … stop - 1, (stop - start, rows). Gates are not kept but computed again.
    * @param {string} quantity @param {number} layer @param {number} start @param {number} stop
    */
   plane(quantity, layer, start, stop) {
     const { network, width } = this;
-    const H = network.H;
-    const out = new Float32Array(Math.max(0, stop - start) * H);
+    const { H } = network;
+    const rows = this.rowCount(quantity);
+    const out = new Float32Array(Math.max(0, stop - start) * rows);
     const states = quantity === "hidden" ? this.hidden : quantity === "cell" ? this.cells : undefined;
     const after = new Float32Array(width);
     const next = network.hasCell ? new Float32Array(width) : undefined;
     for (let t = start; t < stop; t++) {
-      const at = (t - start) * H;
+      const at = (t - start) * rows;
       if (states) {
         const from = (t + 1) * width + layer * H;
         out.set(states.subarray(from, from + H), at);
+        network.sums[quantity]?.forEach((sum, k) => {
+          const first = (t + 1) * width + sum.layer * H;
+          out[at + H + k] = sum.weights.reduce((total, w, n) => total + w * states[first + n], sum.bias);
+        });
         continue;
       }
       network.step(this.ids[t], this.row(t), after, this.cell(t), next, (n, parts) => {

@@ -56,6 +56,13 @@ export interface Config {
   tied: boolean;
 }
 
+/** A weighed sum of a layer's units, see `WeighedSum` in rnnviz/networks/model_card.py. */
+export interface WeighedSum {
+  weights: Float32Array;
+  bias: number;
+  layer: number;
+}
+
 export type Tensors = Record<string, Float32Array>;
 
 /** One level of an n-gram model's tables: see ngram.js. */
@@ -75,7 +82,7 @@ export interface PageModel {
   normaliser: Record<string, string>; // replacements of characters before they are read
   /** the unit of each row, by order, layer and quantity */
   rows: Record<string, Uint16Array>;
-  /** each unit's reach below and above 0, (2, L, H), by state */
+  /** each row's reach below and above 0, (2, L, rows), by state */
   reach: Record<string, Float32Array>;
 }
 
@@ -125,7 +132,7 @@ export interface BrowserRows {
   high: number;
 }
 
-/** The arrays of a .data file by name: level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE. */
+/** The arrays of a .data file by name: level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE, sums:STATE. */
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
 
 /** The bits by which the cost of character `at` rises without each of those before it. */
