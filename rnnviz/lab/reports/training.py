@@ -162,9 +162,9 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
     validation = _column(reports, "validation_perplexity")
     end_report = [{"characters": furthest, **end}] if not _finite(validation) and end.get("held_out") else []
     order = start.get("ngram_order")
-    meanings = sorted(by_kind["meaning"], key=lambda event: _number(event.get("characters"), 0.0))
-    rows, firsts = [{}, *meanings][-1].get("rows"), list[Mapping[str, Any]]()
-    for event in meanings:
+    meaning_events = sorted(by_kind["meaning"], key=lambda event: _number(event.get("characters"), 0.0))
+    rows, firsts = [{}, *meaning_events][-1].get("rows"), list[Mapping[str, Any]]()
+    for event in meaning_events:
         scores = event.get("scores")
         firsts.append({"first": scores[0] if isinstance(scores, list) and scores else None})
     rates = _column(progress, "learning_rate")
@@ -177,7 +177,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
         validation=validation,
         held_out_at=_column(end_report, "characters"),
         held_out=_column(end_report, "held_out"),
-        meaning_at=_column(meanings, "characters"),
+        meaning_at=_column(meaning_events, "characters"),
         meaning=_column(firsts, "first"),
         row=str(rows[0]) if isinstance(rows, list) and rows else "",
         total=furthest,

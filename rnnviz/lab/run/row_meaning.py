@@ -6,7 +6,7 @@ Only the finished network shows which rows mean something. So a run keeps its we
     the text on which rows were searched    a score a row: the event "meaning" of the log
     the sentence to watch, and six more     a value a character: `named` of the moment's snapshot
 
-A unit is followed by its number, a weighed sum by its final weights. A run that is resumed measures anew.
+A unit is followed by its number, a weighted sum by its final weights. A run that is resumed measures anew.
 """
 
 from collections.abc import Mapping, Sequence
