@@ -65,7 +65,8 @@ def follow_rows(folder: RunFolder, card: Mapping[str, Any], text: str) -> None:
         for path in paths:
             with files.replacing(path, durable=False) as file:
                 file.write(snapshots.to_bytes(snapshot, half=path != folder.newest_snapshot))
-        about = {"step": step, "characters": snapshot.characters, "rows": targets}
+        guess = 0.5 if rows[0].measure == "AUC" else 0.0
+        about = {"step": step, "characters": snapshot.characters, "rows": targets, "guess": guess}
         scores = score_rows(network, rows, text[:MEASURED_CHARS])
         event_log.append(folder.events, {"event": "meaning", **about, "scores": scores})
     for step in steps:

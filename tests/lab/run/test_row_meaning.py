@@ -59,6 +59,12 @@ def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: R
     assert newest.rows == ("quotes",)
     curves = training.curves(events)
     assert (curves.row, curves.born, curves.meaning_at.tolist()) == ("quotes", 500.0, [0.0, 500.0])
+    back = [
+        {**by_step[5], "characters": 700},
+        {**by_step[0], "characters": 900},
+        {**by_step[5], "characters": 950},
+    ]
+    assert training.curves([*events, *back]).born == 950, "from then on: before, it was forgotten once more"
     names = [line["name"] for line in training.figure(curves)["data"]]
     assert "meaning" in names
     assert "meaning" not in [line["name"] for line in training.figure(training.curves([]))["data"]]
