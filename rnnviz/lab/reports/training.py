@@ -73,7 +73,7 @@ class Curves:
                        validation text, else none
     meaning_at, meaning   (K,) characters read at the kept moments, and how well the first named row of the
                        finished network told its target then: AUC or correlation
-    row, guess       that row's target, "" without one, and a guess's score for it: 0.5, or 0 for a correlation
+    row, guess       that row's target, "" without one, and a guess's score: 0.5, or 0 for a correlation
     total            characters to read, at least those read
     uniform, unigram, ngram   baselines on the validation text; None where not measured
     order            the n-gram's n
