@@ -41,10 +41,13 @@ RECIPE = TrainConfig(
     embedding_size=0,
     batch=32,
     steps=32,
-    learning_rate=0.01,
-    fresh_rows=3 / 16,
+    learning_rate=0.03,
+    weight_decay=0.1,
+    fresh_rows=1 / 16,
 )
-"""The recipe for a text, of a minute."""
+"""The recipe for a text, of a minute: of 14 that were tried on The Time Machine, the one with the lowest
+validation perplexity, 4.4 (with a rate of 0.01 and 3/16 fresh rows 4.7).
+"""
 
 WORD_RECIPE = TrainConfig(
     cell="rnn",
