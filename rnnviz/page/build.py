@@ -223,9 +223,9 @@ def order_arrays(model: NumpyModel) -> Arrays:
     for name, values in shown_units.unit_reach(model).items():
         orders[f"reach:{name}"] = values
         rows = [
-            np.append(finding.weighed.weights, [finding.bias, finding.layer])
-            for finding in shown_units.weighed_sums(model, name)
-            if finding.weighed is not None
+            np.append(finding.weighted.weights, [finding.bias, finding.layer])
+            for finding in shown_units.weighted_sums(model, name)
+            if finding.weighted is not None
         ]
         if rows:
             orders[f"sums:{name}"] = np.array(rows, "<f4")
