@@ -1,8 +1,9 @@
 // The newest training, kept in this browser (IndexedDB), so that a closed page loses nothing: one database, one entry,
-// and beside it the order with its text, which is large and never changes.
+// and beside it, by its id, the order with its text, which is large and never changes. Two tabs share the database: the
+// last that writes is kept, whole.
 //
 //   const kept = new KeptTraining();
-//   await kept.keep({ order, run })    // throws a FileError that says why nothing can be kept here
+//   await kept.keep(run, order)        // throws a FileError that says why nothing can be kept here
 //   await kept.read()                  // null: there is none
 //   await kept.forget()                // the whole database goes
 
@@ -11,7 +12,8 @@ import { FileError } from "./safetensors.js";
 /** @import { KeptRun, TrainingOrder } from "./types" */
 
 const DATABASE = "rnnviz-training";
-const STORE = "newest";
+const STORE = "newest"; // of a run, by this name, and its order, by its id
+const RUN = "run";
 
 /** The result of a request. @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 const result = (request) =>
@@ -29,8 +31,6 @@ function reasonOf(error) {
 export class KeptTraining {
   /** @type {Promise<unknown>} the last work on the database: each waits for the one before it */
   last = Promise.resolve();
-  /** @type {TrainingOrder | undefined} the order that the database has */
-  order;
 
   /** @template T @param {(database: IDBDatabase) => Promise<T>} act @returns {Promise<T>} */
   async use(act) {
@@ -59,14 +59,16 @@ export class KeptTraining {
     return this.use(async (database) => {
       const writing = database.transaction(STORE, "readwrite");
       const store = writing.objectStore(STORE);
-      store.put(run, "run");
-      if (this.order !== order) store.put(order, "order");
+      if (!(await result(store.count(order.id)))) {
+        store.clear(); // another tab's, or an older one
+        store.put(order, order.id);
+      }
+      store.put({ ...run, id: order.id }, RUN);
       // Not the requests: a full disk is told when all of it is to be written.
       await new Promise((resolve, reject) => {
         writing.oncomplete = resolve;
         writing.onabort = () => reject(writing.error);
       });
-      this.order = order;
     });
   }
 
@@ -74,14 +76,14 @@ export class KeptTraining {
   read() {
     return this.use(async (database) => {
       const store = database.transaction(STORE).objectStore(STORE);
-      const [run, order] = await Promise.all([result(store.get("run")), result(store.get("order"))]);
-      return run && order ? { run, order } : null;
+      const run = await result(store.get(RUN));
+      const order = run?.id && (await result(store.get(run.id)));
+      return order ? { run, order } : null;
     });
   }
 
   /** Delete all that is kept. */
   forget() {
-    this.order = undefined;
     return this.use(async (database) => {
       database.close();
       await result(indexedDB.deleteDatabase(DATABASE));

@@ -226,6 +226,7 @@ class Page {
     this.training ??= new TrainingPage(this.trainingRoot, this.look, corpora, () => scriptAddress(worker), {
       show: (name, network) => this.showTrained(name, network),
       assign: (name, tensors) => this.assign(name, tensors),
+      forget: () => this.forgetTrained(),
     });
     if (first) await this.beginTraining();
     if (file) await this.training.take(file);
@@ -259,6 +260,16 @@ class Page {
     // The first answer of a network comes whole, and a long text is read to its end.
     const waits = this.displayed?.network !== network || made.reader.busy || this.main.hidden;
     if (!waits) this.view.viewSocket.ask();
+  }
+
+  /** Close the networks that were trained here; the view goes to the page's first. */
+  forgetTrained() {
+    const { ownFiles, texts } = this;
+    const trained = Array.from(ownFiles.keys()).filter((name) => ownFiles.get(name)?.training !== undefined);
+    if (trained.includes(this.name)) this.choose(this.index.first[this.language]);
+    for (const name of trained) ownFiles.delete(name);
+    if (texts && trained.includes(texts.second)) texts.second = "";
+    this.listNetworks(this.view.store.fixed);
   }
 
   /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */
@@ -409,6 +420,13 @@ class Page {
     this.select.value = this.name;
   }
 
+  /** Offer the page's networks and the reader's. @param {Fixed} fixed of the shown network */
+  listNetworks({ titles, model }) {
+    /** @type {[string, string][]} */
+    const own = Array.from(this.ownFiles.keys(), (name) => [name, name]);
+    options(this.select, [...Object.entries(titles), ...own, [OWN, this.phrase("page.own")]], model);
+  }
+
   /** @param {PageAnswer} answer */
   takeAnswer(answer) {
     const { bar, view, turn, select, note } = this;
@@ -417,9 +435,7 @@ class Page {
     if (answer.header.fixed) {
       const { words, titles, notes, model } = answer.header.fixed;
       this.phrase = makePhrase(words);
-      /** @type {[string, string][]} */
-      const own = Array.from(this.ownFiles.keys(), (name) => [name, name]);
-      options(select, [...Object.entries(titles), ...own, [OWN, this.phrase("page.own")]], model);
+      this.listNetworks(answer.header.fixed);
       select.ariaLabel = this.phrase("page.network");
       put(note, notes[model] ?? "");
       put(this.link, this.phrase("page.documentation"));

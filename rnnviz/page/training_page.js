@@ -26,6 +26,7 @@ const WATCHED_CHARS = 60; // of a text of the reader's, as the sentence to watch
  * @typedef {object} Host
  * @property {(name: string, network: { description: Description, tensors: Tensors, training: boolean }) => void} show opens it
  * @property {(name: string, tensors: Tensors) => void} assign gives it other weights
+ * @property {() => void} forget closes what has been trained
  */
 
 export class TrainingPage {
@@ -34,15 +35,18 @@ export class TrainingPage {
   numbers = new Numbers("en");
   /** @type {TrainingFixed} */
   fixed;
-  /** @type {Recipe & { seconds: number }} */
-  values;
-  kind = ""; // of the recipe: for a text, or for a word
+  /** @type {"text" | "word"} the recipe that stands where the reader has set nothing */
+  kind = "text";
+  /** @type {Partial<Record<keyof Recipe | "seconds", string | number>>} what the reader has set; a number as typed */
+  chosen = {};
   /** @type {{ name: string, text: string } | null} the reader's file */
   file = null;
   /** @type {Partial<Record<keyof Recipe, HTMLSelectElement | HTMLInputElement>>} */
   fields = {};
-  /** @type {Awaited<ReturnType<KeptTraining["read"]>>} a training of a former visit, while it is offered */
+  /** @type {Awaited<ReturnType<KeptTraining["read"]>>} the training that is kept, to be offered */
   found = null;
+  /** @type {TrainingRun["state"]} the one that is drawn */
+  drawn = "none";
 
   /**
    * @param {HTMLElement} root @param {Look} look @param {Index["corpora"]} corpora @param {() => Promise<string>} worker its script's address
@@ -54,13 +58,17 @@ export class TrainingPage {
     this.corpora = corpora;
     this.host = host;
     this.kept = new KeptTraining();
-    this.run = new TrainingRun(worker, this.kept, {
-      change: () => this.draw(),
+    const change = () => {
+      if (document.hidden) run.pause(true); // a phone gives no event when it closes the page
+      this.draw();
+    };
+    const run = new TrainingRun(worker, this.kept, {
+      change,
       weights: (first) => this.showNetwork(first),
-      fail: (error) => this.fail(error),
+      fail: (error) => this.findKept().then(() => this.fail(error)),
     });
+    this.run = run;
     root.innerHTML = look.training; // a constant
-    const { run } = this;
     /** @type {Record<string, () => unknown>} */
     const acts = {
       pause: () => run.pause(),
@@ -85,7 +93,7 @@ export class TrainingPage {
       this.chooseText();
     };
     find(root, "select.tr-times").onchange = ({ target }) => {
-      this.values.seconds = Number(/** @type {HTMLSelectElement} */ (target).value);
+      this.chosen.seconds = Number(/** @type {HTMLSelectElement} */ (target).value);
       this.showForm();
     };
     const file = find(root, "input.tr-file");
@@ -95,9 +103,8 @@ export class TrainingPage {
     };
     find(root, "a.tr-save").onclick = () => this.save();
     document.addEventListener("visibilitychange", () => {
-      if (document.hidden)
-        run.pause(true); // a phone gives no event when it closes the page
-      else this.draw();
+      change();
+      if (!document.hidden) this.showNetwork(false); // what came meanwhile
     });
     new ResizeObserver(() => this.drawPlots()).observe(find(root, "div.tr-pictures"));
   }
@@ -128,6 +135,7 @@ export class TrainingPage {
   async attempt(act, name) {
     try {
       this.showAlert("");
+      put(find(this.root, "p.tr-forgotten"), "");
       await act();
     } catch (error) {
       this.fail(error, name);
@@ -149,9 +157,10 @@ export class TrainingPage {
   makeDial({ name, label: words, help, more, choices }) {
     const field = choices.length ? make("select") : make("input");
     if (field instanceof HTMLInputElement) field.inputMode = "decimal";
-    field.onchange = () => {
+    field.oninput = () => {
       const value = choices.find(([choice]) => String(choice) === field.value)?.[0];
-      Object.assign(this.values, { [name]: value ?? Number(field.value.replace(",", ".")) });
+      this.chosen[name] = value ?? field.value;
+      field.removeAttribute("aria-invalid");
       this.showForm();
     };
     this.fields[name] = field;
@@ -172,13 +181,24 @@ export class TrainingPage {
     return { name, own: name === OWN ? (this.file?.text ?? pasted) : name === WORD ? WORD : null };
   }
 
+  /** The values of the dials: the reader's, and the recipe's. @returns {Recipe & { seconds: number }} */
+  get values() {
+    const { fixed, kind, chosen } = this;
+    const values = /** @type {Recipe & { seconds: number }} */ ({ ...fixed.recipes[kind], ...chosen });
+    if (!(values.initialisation in fixed.applying[values.cell])) values.initialisation = "torch"; // the identity is for an RNN
+    return values;
+  }
+
+  /** The characters of a text, counted up to the length of one that is split. @param {string} text */
+  shortLength(text) {
+    return Array.from(text.slice(0, 2 * this.fixed.shortestSplit)).length; // one may take two places
+  }
+
   /** Let the recipe follow the text: a word has another one. */
   chooseText() {
     const { phrase, fixed, source } = this;
-    const short = source.own !== null && source.own.length > 0 && source.own.length < fixed.shortestSplit;
-    const kind = short ? "word" : "text";
-    if (kind !== this.kind) this.values = { ...fixed.recipes[kind] };
-    this.kind = kind;
+    const n = this.shortLength(source.own ?? "");
+    this.kind = n > 0 && n < fixed.shortestSplit ? "word" : "text";
     const texts = Object.keys(this.corpora).map((name) => [name, phrase(`training.${name}`)]);
     options(
       find(this.root, "select.tr-texts"),
@@ -197,13 +217,12 @@ export class TrainingPage {
   showForm() {
     const { root, phrase, fixed, values, fields, source } = this;
     const works = fixed.applying[values.cell];
-    if (!(values.initialisation in works)) values.initialisation = "torch"; // the identity is for an RNN
     for (const { name, choices, off } of fixed.dials) {
       const field = /** @type {HTMLSelectElement} */ (fields[name]);
       const offered = name === "initialisation" ? choices.filter(([choice]) => choice in works) : choices;
       const value = values[name] ?? off ?? 0;
       if (offered.length) options(field, offered, value);
-      else if (!Number.isNaN(value)) field.value = String(value); // what is no number stays, to be mended
+      else if (field.value !== String(value)) field.value = String(value);
       const dial = /** @type {HTMLElement} */ (field.closest("div.tr-dial"));
       dial.hidden = !works[values.initialisation].includes(name);
     }
@@ -225,37 +244,47 @@ export class TrainingPage {
 
   /** @param {string} name of a text */
   titleOf(name) {
-    if (name === OWN) return this.file?.name ?? this.phrase("training.own.text");
+    if (name === OWN) return this.file ? `“${this.file.name}”` : this.phrase("training.own.text");
     return name === WORD ? `“${WORD}”` : this.phrase(`training.${name}`);
   }
 
   /** The recipe as it is sent. Throws a FileError for a number out of its limits. @returns {Recipe} */
   readRecipe() {
     const { fixed, values } = this;
-    const { seconds: _, ...recipe } = { ...values };
+    const { seconds: _, ...recipe } = values;
     const applying = fixed.applying[recipe.cell][recipe.initialisation];
-    for (const { name, label: words, choices, low, high, whole, off } of fixed.dials) {
-      const value = recipe[name];
+    for (const dial of fixed.dials) {
+      const { name } = dial;
       if (!applying.includes(name)) Object.assign(recipe, { [name]: fixed.recipes.text[name] });
-      else if (off !== null && value === off) Object.assign(recipe, { [name]: null });
-      else if (!choices.length && value !== null) {
-        const fits = Number(value) >= low && Number(value) <= high && (!whole || Number.isInteger(value));
-        const received = this.fields[name]?.value ?? "";
-        if (!fits)
-          throw new FileError(`training.${whole ? "whole" : "number"}`, {
-            label: words,
-            low: String(low),
-            high: String(high),
-            value: received,
-          });
-      }
+      else if (!dial.choices.length) Object.assign(recipe, { [name]: this.readNumber(dial) });
     }
     return recipe;
+  }
+
+  /** A dial's number, null for off. Throws a FileError for anything but a decimal number within its limits. @param {Dial} dial */
+  readNumber({ name, label: words, low, high, whole, off }) {
+    const field = /** @type {HTMLInputElement} */ (this.fields[name]);
+    const { value: received } = field;
+    const isNumber = (whole ? /^\d+$/ : /^\d*[.,]?\d+$/).test(received.trim());
+    const value = isNumber ? Number(received.replace(",", ".")) : Number.NaN;
+    if (value === off) return null;
+    if (value >= low && value <= high) return value;
+    field.setAttribute("aria-invalid", "true");
+    find(this.root, "details.tr-more").open = true;
+    field.focus({ preventScroll: true }); // the alert is to be seen
+    const limits = { low: String(low), high: String(high) };
+    throw new FileError(`training.${whole ? "whole" : "number"}`, {
+      label: words,
+      ...limits,
+      value: received,
+    });
   }
 
   /** @param {File} file */
   take(file) {
     return this.attempt(async () => {
+      this.file = null;
+      this.chooseText();
       checkSize(file.size);
       this.file = { name: file.name, text: readText(new Uint8Array(await file.arrayBuffer())).text };
       find(this.root, "textarea.tr-pasted").value = "";
@@ -267,28 +296,35 @@ export class TrainingPage {
   async start() {
     const { phrase, source, values, fixed } = this;
     const recipe = this.readRecipe();
+    const file = source.name === OWN ? this.file : null;
     const title = this.titleOf(source.name);
     const shipped = this.corpora[source.name];
     const text = shipped ? new TextDecoder().decode(await read(shipped.file)) : (source.own ?? "");
     if (!text) throw new FileError("text.nothing");
-    const name = source.name === OWN ? (this.file?.name ?? "text") : source.name;
+    const n = this.shortLength(text);
+    if (n < 2) throw new FileError("train.short", { n });
+    const name = source.name === OWN ? `own-${file?.name ?? "text"}` : source.name;
     const { licence = "", language = "" } = shipped ?? {};
-    const corpus = { name, title: shipped?.title ?? title, licence, language };
-    // A text too short to be split is read twice in a row: so the network learns what follows its end, and writes on.
-    const whole = 2 * text.length < fixed.shortestSplit ? text + text : text;
-    const order = { text: whole, corpus, recipe, seconds: values.seconds, version: fixed.version };
-    this.found = null;
-    const named = { cell: recipe.cell.toUpperCase(), units: recipe.hidden_size, text: title };
-    await this.run.start(order, phrase("training.named", named));
+    const order = {
+      id: `${Date.now()}-${Math.random()}`,
+      source: source.name,
+      // A text too short to be split is read twice in a row: so the network learns what follows its end, and writes on.
+      text: 2 * n < fixed.shortestSplit ? text + text : text,
+      corpus: { name, title: shipped?.title ?? file?.name ?? title, licence, language },
+      recipe,
+      seconds: values.seconds,
+      version: fixed.version,
+    };
+    const network = { cell: recipe.cell.toUpperCase(), units: recipe.hidden_size, text: title };
+    await this.run.start(order, phrase("training.named", network));
     this.draw();
-    find(this.root, "button.tr-pause").focus(); // Start is gone
   }
 
   // ---- the network ----
 
   /** The sentence that is read as it learns. @param {TrainingOrder} order */
-  watched({ text, corpus }) {
-    const shipped = this.corpora[corpus.name]?.watched;
+  watched({ text, source }) {
+    const shipped = this.corpora[source]?.watched;
     if (shipped) return shipped;
     const { shortestSplit } = this.fixed;
     if (text.length < shortestSplit) return text.slice(0, WATCHED_CHARS);
@@ -310,21 +346,22 @@ export class TrainingPage {
 
   async restore() {
     const { found } = this;
-    this.found = null;
     if (found) await this.run.restore(found.run, found.order);
   }
 
-  beginAnew() {
+  async beginAnew() {
     this.run.clear();
+    await this.findKept();
     this.draw();
-    find(this.root, "button.tr-start").focus();
   }
 
   async forget() {
+    this.run.clear();
+    this.host.forget();
     this.found = null;
-    await this.run.forget();
-    this.showAlert(this.phrase("training.forgotten"));
-    this.beginAnew();
+    await this.kept.forget();
+    this.draw();
+    put(find(this.root, "p.tr-forgotten"), this.phrase("training.forgotten"));
   }
 
   /** Give the link a file of the network. */
@@ -350,7 +387,7 @@ export class TrainingPage {
   draw() {
     const { root, run, phrase, numbers, fixed, found } = this;
     if (!fixed) return;
-    const { state, order, ended } = run;
+    const { state, order } = run;
     const idle = state === "none";
     find(root, "form.tr-form").hidden = find(root, "h1.tr-about").hidden = !idle;
     find(root, "section.tr-run").hidden = idle;
@@ -362,9 +399,10 @@ export class TrainingPage {
     const later = { another: state === "ended", delete: state === "ended" || state === "paused" };
     for (const [name, isShown] of Object.entries({ ...shown, ...later }))
       find(root, `button.tr-${name}`).hidden = !isShown;
-    find(root, "a.tr-save").hidden = !ended || state !== "ended";
+    find(root, "a.tr-save").hidden = state !== "ended" || !run.sound;
     this.offerKept(idle ? found : null);
     put(find(root, "p.tr-unkept"), run.unkept && phrase(run.unkept));
+    this.keepFocus();
     if (idle) return;
     put(
       find(root, "h1.tr-order"),
@@ -376,6 +414,7 @@ export class TrainingPage {
     const sentences = sentencesOf(run, phrase, numbers);
     put(find(root, "p.tr-said"), sentences.join(numbers.language === "zh" ? "" : " "));
     root.classList.toggle("tr-diverging", run.diverges);
+    root.classList.toggle("tr-begins", !sentences.length);
     put(find(root, "p.tr-written"), run.reports.at(-1)?.sample ?? "");
     const { clip } = order.recipe;
     put(find(root, "figcaption.tr-falls"), phrase(run.diverges ? "training.curve.up" : "training.curve"));
@@ -387,14 +426,26 @@ export class TrainingPage {
   }
 
   /** The title of an order's text. @param {TrainingOrder} order */
-  titleIn({ corpus }) {
-    return corpus.name in this.corpora || corpus.name === WORD ? this.titleOf(corpus.name) : corpus.title;
+  titleIn({ source, corpus }) {
+    return source === OWN ? corpus.title : this.titleOf(source);
+  }
+
+  /** Focus the state's first button, where the focused one has gone, or the page has no focus as the state changes. */
+  keepFocus() {
+    const { root, run, drawn } = this;
+    const { activeElement: active, body } = document;
+    this.drawn = run.state;
+    if (root.contains(active) ? !active?.closest("[hidden]") : active !== body || run.state === drawn) return;
+    /** @type {HTMLElement[]} */
+    const buttons = Array.from(root.querySelectorAll(".tr-start, .tr-run > .tr-row > *"));
+    buttons.find((button) => !button.closest("[hidden]"))?.focus({ preventScroll: true });
   }
 
   /** @param {TrainingPage["found"]} found */
   offerKept(found) {
     const { root, phrase, numbers } = this;
     find(root, "div.tr-kept").hidden = !found;
+    put(find(root, "p.tr-replaces"), found ? phrase("training.replaces", { name: found.run.name }) : "");
     if (!found) return;
     const { name, reports, ended } = found.run;
     const { characters = 0, share = 0 } = reports.at(-1) ?? {};
@@ -420,6 +471,7 @@ export class TrainingPage {
   /** @param {unknown} error @param {string} [name] of a file */
   fail(error, name = "") {
     this.showAlert(sentenceOf(error, this.phrase, this.numbers, name));
+    find(this.root, "p.alert").scrollIntoView({ block: "nearest" });
     this.draw();
   }
 }

@@ -120,6 +120,7 @@ export class TrainingRun {
     } else if (answer.kind === "report") this.reports.push(answer.report);
     else if (answer.kind === "snapshot") {
       const { started, reports, tensors, state } = answer.snapshot;
+      this.takeWeights(tensors); // at a pause they are newer than the last picture's
       this.keep({ name: this.name, started, reports, tensors, state });
     } else if (answer.kind === "ended") this.end(answer.ended);
     else {
@@ -157,12 +158,6 @@ export class TrainingRun {
     if (id === this.id) this.heard.change();
   }
 
-  /** Delete what the browser keeps, and end the training. */
-  async forget() {
-    this.clear();
-    await this.kept.forget();
-  }
-
   /** Whether it learns no more: its steps are so large that it predicts worse than a uniform guess. */
   get diverges() {
     const { reports, uniform, ended } = this;
@@ -181,6 +176,13 @@ export class TrainingRun {
     return this.reports.flatMap(({ step, characters, gradient_norms: norms }) =>
       norms.map(([at, norm]) => /** @type {[number, number]} */ ([(at / step) * characters, norm])),
     );
+  }
+
+  /** Whether it has ended with a network that predicts at all: its perplexity is a number. */
+  get sound() {
+    const { ended, measured } = this;
+    const perplexity = ended?.held_out ? ended.held_out.perplexity : measured?.train_perplexity;
+    return ended !== null && Number.isFinite(perplexity);
   }
 
   /** The newest report; at the end the best one, whose weights stay. */

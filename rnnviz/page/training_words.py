@@ -144,7 +144,7 @@ def training_words() -> dict[str, str]:
             "Press Start: {network} reads {text} for {time}, in this browser. You watch it learn to predict "
             "a sentence."
         ),
-        "training.network": _("a {cell} of {units} units"),
+        "training.network": _("a network of {units} {cell} units"),
         "training.named": _("your {cell} {units} · {text}"),
         "training.under-way": _("{cell}, {units} units · {text} · {time}"),
         "training.text": _("Text"),
@@ -164,8 +164,17 @@ def training_words() -> dict[str, str]:
         "training.look": _("Look at it"),
         "training.forget": _("Delete everything"),
         "training.forgotten": _("Deleted: this browser keeps nothing of your training."),
-        "training.number": _("{label} is a number from {low} to {high}; received {value}."),
-        "training.whole": _("{label} is a whole number from {low} to {high}; received {value}."),
+        "training.number": _("{label} is a number from {low} to {high}; received “{value}”."),
+        "training.whole": _("{label} is a whole number from {low} to {high}; received “{value}”."),
+        # Of a file: what the part for whole texts says of it doesn't fit here.
+        "text.empty": _("This file is empty; a training needs at least 2 characters."),
+        "text.damaged": _(
+            "{name} is UTF-8 but damaged: byte {position} (0x{byte}) can't be decoded; repair it there"
+        ),
+        "text.large": _(
+            "{name} has {n} bytes, and the page reads at most {most}. Train on it with the command: "
+            "python -m rnnviz train"
+        ),
         "train.short": _("A text to train on has at least 2 characters; received {n}."),
         "train.long": _("A text to train on here has at most {most} characters; received {n}."),
         "training.is.begins": _("Reading the text, and counting what its letters tell …"),
@@ -207,6 +216,7 @@ def training_words() -> dict[str, str]:
         "training.sample.notice": _("What it writes by now: look for words, then for sentences."),
         "training.kept": _("Kept in this browser: {name}, after {n} characters, {share} of its time."),
         "training.kept.done": _("Kept in this browser: {name}. Its training has ended."),
+        "training.replaces": _("Start replaces the training that is kept here: {name}."),
         "training.kept.full": _(
             "This browser's storage is full. Training works, but it is lost when you close the page."
         ),

@@ -204,6 +204,8 @@ export interface Recipe {
 
 /** A training that is asked for. `corpus` and the rest go into the card. */
 export interface TrainingOrder {
+  id: string; // of this training alone
+  source: string; // the reader's choice: a text of the page's, "hello", or "own"
   text: string; // as it stands in its file
   corpus: { name: string; title: string; licence: string; language: string };
   recipe: Recipe;
@@ -273,6 +275,7 @@ export interface TrainingEnd {
 
 /** A training as the browser keeps it, beside its order; one that has ended has no `state`. */
 export interface KeptRun extends Omit<TrainingSnapshot, "order" | "state"> {
+  id?: string; // its order's
   name: string; // of the network, in the page's list
   state?: Record<string, unknown>;
   ended?: TrainingEnd;

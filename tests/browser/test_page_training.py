@@ -86,6 +86,7 @@ class Training:
     def stop(self) -> None:
         self.press("Stop")
         expect(self.root.get_by_role("link", name="Save the network")).to_be_visible()
+        expect(self.page.locator("progress.reading")).to_be_hidden()
 
     def save(self, target: Path) -> Path:
         with self.page.expect_download() as download:
@@ -201,7 +202,12 @@ def test_hidden_page_pauses_and_a_closed_one_is_offered_again(open_training: Ope
     }"""
     training.page.evaluate(hide, True)
     training.page.evaluate(hide, False)
-    expect(training.root.get_by_role("status")).to_have_text("Paused while the page was hidden.")
+    status = training.root.get_by_role("status")
+    expect(status).to_have_text("Paused while the page was hidden.")
+    training.page.evaluate(hide, True)
+    training.press("Go on training")  # as a training that begins while the page is hidden
+    training.page.evaluate(hide, False)
+    expect(status).to_have_text("Paused while the page was hidden.")
     reached = training.perplexity()
     training.page.wait_for_function(
         "async () => (await indexedDB.databases()).some(({ name }) => name === 'rnnviz-training')"
@@ -228,7 +234,11 @@ def test_finished_network_stays_until_everything_is_deleted(open_training: Open)
     again.root.get_by_role("button", name="Look at it").click()
     expect(again.root.get_by_role("link", name="Save the network")).to_be_visible()
     again.press("Delete everything")
-    expect(again.root.get_by_role("alert")).to_contain_text("keeps nothing of your training")
+    expect(again.root.get_by_role("status")).to_contain_text("keeps nothing of your training")
+    expect(again.root.get_by_role("alert")).to_be_hidden()
+    expect(again.page).to_have_title("tiny-gru · rnnviz")
+    expect(again.page).not_to_have_url(re.compile("model="))
+    expect(again.page.get_by_role("combobox", name="Network")).not_to_contain_text("your RNN")
     assert again.page.evaluate("async () => (await indexedDB.databases()).length") == 0
     again.page.reload()
     expect(again.heading).to_contain_text("Press Start")
@@ -252,10 +262,13 @@ REFUSING = {
 def test_browser_that_keeps_nothing_is_told_and_trains(open_training: Open, how: str) -> None:
     script, sentence = REFUSING[how]
     training = open_training(script=script)
+    unkept = training.root.locator(".tr-unkept")
+    if how != "is full":
+        expect(unkept).to_contain_text(sentence)
     training.start()
     training.learns_below(4)
     training.press("Pause")
-    expect(training.root.locator(".tr-unkept")).to_contain_text(sentence)
+    expect(unkept).to_contain_text(sentence)
     training.stop()
 
 
@@ -290,14 +303,145 @@ def test_own_text_of_a_file_and_wrong_ones(open_training: Open) -> None:
     expect(training.said).to_contain_text("held out to the end")
 
 
-def test_number_out_of_its_limits_is_refused_with_them(open_training: Open) -> None:
+@pytest.mark.parametrize(
+    ("label", "value", "limits"),
+    [
+        ("Learning rate", "1000", "a number from 0.00001 to 100"),
+        ("Learning rate", "many", "a number from 0.00001 to 100"),
+        ("Learning rate", "", "a number from 0.00001 to 100"),
+        ("Gradient clipping", " ", "a number from 0 to 100"),
+        ("Seed", "0x10", "a whole number from 0 to"),
+        ("Seed", "1,000", "a whole number from 0 to"),
+    ],
+)
+def test_what_is_no_number_of_a_dial_is_refused_as_typed(
+    open_training: Open, label: str, value: str, limits: str
+) -> None:
     training = open_training()
-    for value in ("1000", "many"):
-        training.set("Learning rate", value)
-        training.press("Start")
-        expect(training.root.get_by_role("alert")).to_have_text(
-            f"Learning rate is a number from 0.00001 to 100; received {value}."
-        )
+    training.set(label, value)
+    training.press("Start")
+    alert = training.root.get_by_role("alert")
+    expect(alert).to_contain_text(f"{label} is {limits}")
+    expect(alert).to_contain_text(f"received “{value}”.")
+    expect(alert).to_be_in_viewport()
+    field = training.root.get_by_role("textbox", name=label, exact=True)
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_value(value)
+
+
+def test_what_a_reader_has_set_stays_when_the_text_changes(open_training: Open) -> None:
+    training = open_training()
+    rate = training.root.get_by_role("textbox", name="Learning rate", exact=True)
+    training.set("Seed", "7")
+    training.choose("Hidden units H", "48")
+    rate.fill("0.5")
+    rate.fill("0.")  # in the midst of typing
+    training.choose("Text", "hello")
+    expect(rate).to_have_value("0.")
+    expect(training.root.get_by_role("textbox", name="Seed")).to_have_value("7")
+    expect(training.heading).to_contain_text("a network of 48 RNN units reads “hello” for 10 s")
+
+
+def test_file_with_the_name_of_a_text_of_the_page_is_the_readers(open_training: Open, tmp_path: Path) -> None:
+    training = open_training()
+    files = training.root.locator("input[type=file]")
+    files.set_input_files({"name": "names", "mimeType": "", "buffer": b"abcd " * 30})
+    expect(training.heading).to_contain_text("“names”")
+    training.press("Start")
+    expect(training.said).to_contain_text("perplexity")
+    expect(training.heading).to_contain_text("RNN, 16 units · names ·")
+    expect(training.page.get_by_role("textbox", name="Your text")).to_have_value(re.compile("^abcd abcd"))
+    training.stop()
+    saved = training.save(tmp_path)
+    assert saved.name == "own-names-rnn-16.safetensors"
+    card = rnnviz.load(saved).card
+    assert (card["corpus"], card["title"]) == ("own-names", "names")
+
+
+def test_refused_and_too_short_texts(open_training: Open) -> None:
+    training = open_training()
+    alert = training.root.get_by_role("alert")
+    files = training.root.locator("input[type=file]")
+    files.set_input_files({"name": "a.txt", "mimeType": "", "buffer": b"abcd " * 30})
+    expect(training.heading).to_contain_text("“a.txt”")
+    files.set_input_files({"name": "b.txt", "mimeType": "", "buffer": b""})
+    expect(alert).to_have_text("This file is empty; a training needs at least 2 characters.")
+    expect(training.heading).to_contain_text("your text")
+    training.press("Start")
+    expect(alert).to_have_text("Paste a text first.")
+    training.root.get_by_role("textbox", name="Paste a text").fill("a")
+    training.press("Start")
+    expect(alert).to_have_text("A text to train on has at least 2 characters; received 1.")
+
+
+def test_keyboard_stays_in_the_panel(open_training: Open) -> None:
+    training = open_training()
+    training.choose("Text", "hello")
+    training.choose("Train for", "600")
+    buttons = training.root.get_by_role("button", name="Start", exact=True)
+    buttons.press("Enter")
+    expect(training.root.get_by_role("button", name="Pause")).to_be_focused()
+    training.page.keyboard.press("Enter")
+    expect(training.root.get_by_role("button", name="Go on training")).to_be_focused()
+    text = training.page.get_by_role("textbox", name="Your text")
+    training.page.keyboard.press("Enter")
+    expect(training.root.get_by_role("button", name="Pause")).to_be_focused()
+    training.page.keyboard.press("Tab")
+    training.page.keyboard.press("Enter")  # Stop
+    expect(training.root.get_by_role("link", name="Save the network")).to_be_focused()
+    training.press("Train another")
+    expect(buttons).to_be_focused()
+    training.choose("Train for", "10")
+    training.press("Start")
+    expect(training.said).to_contain_text("perplexity")
+    text.focus()
+    training.page.wait_for_function("() => document.querySelector('#training .tr-save').checkVisibility()")
+    expect(text).to_be_focused()
+
+
+def test_two_tabs_never_mix_their_trainings(open_training: Open) -> None:
+    """The last that writes is kept, whole: also the order, though its tab wrote it once before."""
+    first, second = open_training(), open_training()
+    first.choose("Hidden units H", "48")
+    first.start()
+    pause_and_wait(first)
+    second.start()
+    pause_and_wait(second)
+    first.press("Go on training")
+    pause_and_wait(first)
+    third = open_training()
+    expect(third.root.locator(".tr-kept")).to_contain_text("your RNN 48 · “hello”")
+    expect(third.root.locator(".tr-replaces")).to_have_text(
+        "Start replaces the training that is kept here: your RNN 48 · “hello”."
+    )
+    third.root.get_by_role("button", name="Look at it").click()
+    expect(third.heading).to_contain_text("RNN, 48 units")
+    expect(third.page).to_have_title("your RNN 48 · “hello” · rnnviz")
+    second.press("Delete everything")
+    expect(second.root.get_by_role("status")).to_contain_text("Deleted")
+    first.press("Go on training")
+    pause_and_wait(first)
+    fourth = open_training()
+    expect(fourth.root.locator(".tr-kept")).to_contain_text("your RNN 48 · “hello”")
+
+
+def pause_and_wait(training: Training) -> None:
+    """Pause, and wait until the browser keeps the training as it is."""
+    training.page.evaluate(STEPS_KEPT)
+    training.press("Pause")
+    training.page.wait_for_function("() => window.kept")
+
+
+STEPS_KEPT = """() => {
+    window.kept = false;
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function (value, key) {
+        this.transaction.addEventListener("complete", () => { window.kept = true; });
+        IDBObjectStore.prototype.put = put;
+        return put.call(this, value, key);
+    };
+}"""
 
 
 def test_trained_network_is_compared_on_the_texts_part(open_training: Open) -> None:

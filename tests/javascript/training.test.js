@@ -45,7 +45,12 @@ for (const name of files(".gradients"))
       }
     });
 
-const ABOUT = { corpus: { name: "t", title: "T", licence: "", language: "en" }, seconds: 60, version: "3" };
+const ABOUT = {
+  ...{ id: "1", source: "own" },
+  corpus: { name: "t", title: "T", licence: "", language: "en" },
+  seconds: 60,
+  version: "3",
+};
 const near = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ tolerance) =>
   Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(b));
 

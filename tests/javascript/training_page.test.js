@@ -35,6 +35,8 @@ const report = (characters, perplexity, more) => ({
 /** A training whose worker hears `sent`, and answers what `hear` is given. */
 function makeRun() {
   /** @type {any[]} */
+  const seen = [];
+  /** @type {any[]} */
   const sent = [];
   /** @type {Error[]} */
   const errors = [];
@@ -51,10 +53,14 @@ function makeRun() {
     }
   }
   globalThis.Worker = /** @type {any} */ (FakeWorker);
-  const heard = { change() {}, weights() {}, fail: (/** @type {Error} */ error) => errors.push(error) };
+  const heard = {
+    change() {},
+    weights: () => seen.push(run.tensors),
+    fail: (/** @type {Error} */ error) => errors.push(error),
+  };
   const run = new TrainingRun(async () => "worker.js", new KeptTraining(), heard);
   const hear = (/** @type {object} */ answer, id = run.id) => worker.onmessage({ data: { id, ...answer } });
-  return { run, sent, errors, hear };
+  return { run, sent, errors, hear, seen };
 }
 
 const order = /** @type {any} */ ({ text: "hello", seconds: 60, recipe: { clip: 1 } });
@@ -116,6 +122,32 @@ test("a browser without a store is said", async () => {
   hear({ kind: "snapshot", snapshot: { order, started, reports: [], tensors, state: {} } });
   await new Promise((resolve) => setTimeout(resolve));
   assert.equal(run.unkept, "training.kept.none");
+});
+
+test("the view has the weights of a pause, which are newer than its last ones", async () => {
+  const { hear, seen } = await trained(report(1000, 60));
+  hear({ kind: "weights", tensors });
+  const newer = { "readout.bias": new Float32Array(69).fill(1) };
+  hear({ kind: "snapshot", snapshot: { order, started, reports: [], tensors: newer, state: {} } });
+  assert.deepEqual(seen, [tensors, newer]);
+});
+
+test("a network is sound where it has a perplexity", async () => {
+  const { run, hear } = await trained(report(1000, 60));
+  assert.equal(run.sound, false); // it hasn't ended
+  const ended = { reason: "diverged", description: {}, tensors };
+  for (const [held_out, sound] of [
+    [{ perplexity: 9 }, true],
+    [{ perplexity: Number.NaN }, false],
+    [{ perplexity: Infinity }, false],
+    [null, true], // a word's is that of its reports
+  ]) {
+    hear({ kind: "ended", ended: { ...ended, held_out } });
+    assert.equal(run.sound, sound);
+  }
+  const without = await trained();
+  without.hear({ kind: "ended", ended: { ...ended, held_out: null } });
+  assert.equal(without.run.sound, false);
 });
 
 test("a figure stands beside what it is compared with", async () => {
