@@ -185,7 +185,7 @@ def page_words() -> dict[str, str]:
         "file.shape": _("tensor {name} should have shape {expected} and has {received}."),
         "file.type": _("its weights are of type {type}; the page reads float32 and float16."),
         "file.infinite": _("tensor {name} holds values that are not finite."),
-        "file.unnamed": _("Its units have no names here: `rnnviz units` searches a text for them."),
+        "file.unnamed": _("Its units have no names here: the app searches a text for them."),
     }
 
 
