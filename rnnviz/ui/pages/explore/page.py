@@ -8,6 +8,7 @@ An address holds the view's state, as a Bookmark: a text, and the view on it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, cast
@@ -176,26 +177,33 @@ def keep_bookmark(model: Network) -> None:
 
     Each whole run of the page calls this.
     """
-    if any(address.requested_value(name) is not None for name in BOOKMARKED) or address.has_just_gone_back():
-        st.session_state[_ARRIVED] = read_bookmark(model)
+    if not address.has_just_arrived():
+        return
+    values = address.arrival().values
+    if not values.keys().isdisjoint(BOOKMARKED) or address.has_just_gone_back():
+        st.session_state[_ARRIVED] = read_bookmark(model, values)
 
 
-def read_bookmark(model: Network) -> Bookmark:
-    """The address's bookmark, valid whatever the address holds. Missing values are those with which the
+def read_bookmark(model: Network, values: Mapping[str, str]) -> Bookmark:
+    """The bookmark of an address's values, valid whatever they hold. Missing values are those with which the
     `model`'s view begins.
     """
-    number, packed = address.requested_number, address.requested_value("text")
+
+    def number(name: str) -> int | None:
+        return address.whole_number(values.get(name))
+
+    packed = values.get("text")
     text, wrong = None, ""
     if packed is not None:
         try:
             text = unpack_text(packed)
         except TextError as error:
             wrong = describe(error).replace("\\", "")  # Markdown's escapes: the browser shows plain text
-    looks: dict[str, Any] = {name: address.requested_value(name) for name in ("quantity", "order")}
+    looks: dict[str, Any] = {name: values.get(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
     choices = {name: value for name, value in looks.items() if value is not None}
     begin = first_heat_map(shown_units.named_units(model))
-    if address.requested_value("unit") == BY_SURPRISAL:
+    if values.get("unit") == BY_SURPRISAL:
         choices = begin | {"unit": None} | choices
     elif number("unit") is not None or not choices:  # else: a quantity or a layer alone, which has no unit
         choices = begin | choices
