@@ -10,7 +10,7 @@ import { mount } from "./embedded.js";
 const LOOK_EVERY_MS = 30; // milliseconds between two looks whether the app's view stands
 const REST_MS = 300; // milliseconds without a key until the layer may go
 const [TEXT_FONT, CODE_FONT] = ['15px "Source Sans"', '16px "Source Code Pro"'];
-const PATIENCE_MS = 30000; // milliseconds after which the layer goes anyway, for whatever Streamlit has to say
+const PATIENCE_MS = 60000; // milliseconds after which a layer in which nobody has typed goes anyway
 
 /** The bytes of an answer in the document. @param {string} packed */
 async function unpack(packed) {
@@ -94,7 +94,12 @@ class FirstPicture {
     const now = performance.now();
     const rests = !this.busy && now - this.restsFrom >= REST_MS;
     const stands = successor?.root.isConnected && successor.isDrawn;
-    if ((stands && rests) || now > PATIENCE_MS || (!successor && showsOther(layer.dataset.key))) this.leave();
+    if (
+      (stands && rests) ||
+      (now > PATIENCE_MS && !this.touched) ||
+      (!successor && showsOther(layer.dataset.key))
+    )
+      this.leave();
   }
 
   leave() {
