@@ -47,7 +47,7 @@ class FirstPicture {
     this.draw(View, look);
     const { signal } = this.ending;
     const listen = (/** @type {string} */ kinds, /** @type {(event: Event) => void} */ act) => {
-      for (const kind of kinds.split(" ")) layer.addEventListener(kind, act, { capture: true, signal });
+      for (const kind of kinds.split(" ")) window.addEventListener(kind, act, { capture: true, signal });
     };
     listen("keydown keyup input pointerup", ({ timeStamp }) => {
       this.touched = true;
@@ -72,11 +72,9 @@ class FirstPicture {
     const packed = this.layer.querySelector("script")?.textContent;
     if (!packed) return;
     // In another font lines would break elsewhere, and all that is below would move once the page's own is here.
-    const [answer] = await Promise.all([
-      unpack(packed),
-      document.fonts.load(TEXT_FONT),
-      document.fonts.load(CODE_FONT),
-    ]);
+    const fonts = [TEXT_FONT, CODE_FONT].map((font) => document.fonts.load(font));
+    const [answer] = await Promise.all([unpack(packed), Promise.allSettled(fonts)]);
+    if (this.ending.signal.aborted) return;
     const main = /** @type {HTMLElement} */ (this.layer.querySelector("main"));
     const view = mount(main, View, { ...look, name: look.root });
     this.view = view;
