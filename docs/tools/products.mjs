@@ -11,7 +11,8 @@ const range = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i
 
 /**
  * A product C += A B in blocks of `rows` rows and a strip's columns, whose sums stay in registers. Strips are the outer
- * loop: one of B, 16 k numbers in a row, stays in the first cache while all rows of A are multiplied with it.
+ * loop: one of B, 16 k numbers in a row, stays in the first cache while all rows of A are multiplied with it. A's steps are
+ * free, so that its transpose needs no copy.
  * @param {string} name @param {number} rows
  */
 function product(name, rows) {
@@ -19,29 +20,29 @@ function product(name, rows) {
   const place = (/** @type {string} */ pointer, /** @type {number} */ r, /** @type {string} */ length) => (r ? `(i32.add (local.get ${pointer}) (local.get ${length}))` : `(local.get ${pointer})`);
   const at = (/** @type {{ r: number, v: number }} */ { r, v }) => `offset=${16 * v} ${place("$c", r, "$nBytes")}`;
   return `
-  (func (export "${name}") (param $m i32) (param $n i32) (param $k i32) (param $A i32) (param $B i32) (param $C i32)
-    (local $i i32) (local $j i32) (local $l i32) (local $a i32) (local $b i32) (local $c i32)
-    (local $nBytes i32) (local $kBytes i32) (local $factor v128)
+  (func (export "${name}") (param $m i32) (param $n i32) (param $k i32) (param $A i32) (param $row i32) (param $term i32) (param $B i32) (param $C i32)
+    (local $i i32) (local $j i32) (local $l i32) (local $rows i32) (local $a i32) (local $b i32) (local $c i32)
+    (local $nBytes i32) (local $factor v128)
     ${range(VECTORS).map((v) => `(local $b${v} v128)`).join(" ")}
     ${blocks.map(({ sum }) => `(local ${sum} v128)`).join(" ")}
     (local.set $nBytes (i32.shl (local.get $n) (i32.const 2)))
-    (local.set $kBytes (i32.shl (local.get $k) (i32.const 2)))
     (loop $strips
-      (local.set $a (local.get $A))
+      (local.set $rows (local.get $A))
       (local.set $c (i32.add (local.get $C) (i32.shl (local.get $j) (i32.const 2))))
       (local.set $i (i32.const 0))
       (loop $rows
+        (local.set $a (local.get $rows))
         (local.set $b (local.get $B))
         ${blocks.map((block) => `(local.set ${block.sum} (v128.load ${at(block)}))`).join("\n        ")}
         (local.set $l (local.get $k))
         (loop $terms
           ${range(VECTORS).map((v) => `(local.set $b${v} (v128.load offset=${16 * v} (local.get $b)))`).join("\n          ")}
-          ${range(rows).map((r) => [`(local.set $factor (v128.load32_splat ${place("$a", r, "$kBytes")}))`, ...range(VECTORS).map((v) => `(local.set $sum${r}_${v} (f32x4.add (local.get $sum${r}_${v}) (f32x4.mul (local.get $factor) (local.get $b${v}))))`)].join("\n          ")).join("\n          ")}
-          (local.set $a (i32.add (local.get $a) (i32.const 4)))
+          ${range(rows).map((r) => [`(local.set $factor (v128.load32_splat ${place("$a", r, "$row")}))`, ...range(VECTORS).map((v) => `(local.set $sum${r}_${v} (f32x4.add (local.get $sum${r}_${v}) (f32x4.mul (local.get $factor) (local.get $b${v}))))`)].join("\n          ")).join("\n          ")}
+          (local.set $a (i32.add (local.get $a) (local.get $term)))
           (local.set $b (i32.add (local.get $b) (i32.const ${16 * VECTORS})))
           (br_if $terms (local.tee $l (i32.sub (local.get $l) (i32.const 1)))))
         ${blocks.map((block) => `(v128.store ${at(block)} (local.get ${block.sum}))`).join("\n        ")}
-        ${range(rows - 1).map(() => "(local.set $a (i32.add (local.get $a) (local.get $kBytes)))").join(" ")}
+        ${range(rows).map(() => "(local.set $rows (i32.add (local.get $rows) (local.get $row)))").join(" ")}
         ${range(rows).map(() => "(local.set $c (i32.add (local.get $c) (local.get $nBytes)))").join(" ")}
         (br_if $rows (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const ${rows}))) (local.get $m))))
       (local.set $B (local.get $b))
@@ -91,6 +92,16 @@ function elementwise(name, steps) {
       (br_if $numbers (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 16))) (local.get $end)))))`;
 }
 
+/** Numbers added to others; n is a multiple of 4. */
+const sum = `
+  (func (export "add") (param $to i32) (param $from i32) (param $n i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $to) (i32.shl (local.get $n) (i32.const 2))))
+    (loop $numbers
+      (v128.store (local.get $to) ${add("(v128.load (local.get $to))", "(v128.load (local.get $from))")})
+      (local.set $from (i32.add (local.get $from) (i32.const 16)))
+      (br_if $numbers (i32.lt_u (local.tee $to (i32.add (local.get $to) (i32.const 16))) (local.get $end)))))`;
+
 /**
  * From 0.75 on tanh|x| = (e^2|x| − 1) / (e^2|x| + 1), which would lose digits below: there it is Lambert's continued fraction
  * x / (1 + x² / (3 + x² / (5 + x² / (7 + x² / 9)))), as one fraction; it is 6e-9 off at most. Both are chosen before the division.
@@ -111,10 +122,10 @@ function tanh() {
 
 /** The module's text. `one` serves a single row, as a keystroke has; `two` an even number. */
 export function text() {
-  return `;; C += A B in float32: A (m, k) and C (m, n) by rows, B (k, n) in strips of 16 columns, each by rows. m is even for "two", n a
-;; multiple of 16. And functions of n numbers in place. All in one memory, by places in bytes. docs/tools/products.mjs writes this file.
+  return `;; C += A B in float32: A (m, k) with $row bytes between rows and $term between the terms of one, C (m, n) by rows, B (k, n) in
+;; strips of 16 columns, each by rows. m is even for "two", n a multiple of 16. And functions of n numbers in place. All in one memory, by places in bytes. docs/tools/products.mjs writes this file.
 (module
-  (import "page" "memory" (memory 1))${product("one", 1)}${product("two", 2)}${elementwise("exp", [...exponential(X), get("$y")])}${elementwise("sigmoid", [...exponential(`(f32x4.neg ${X})`), div(number(1), add(number(1), get("$y")))])}${elementwise("tanh", tanh())})
+  (import "page" "memory" (memory 1))${product("one", 1)}${product("two", 2)}${elementwise("exp", [...exponential(X), get("$y")])}${elementwise("sigmoid", [...exponential(`(f32x4.neg ${X})`), div(number(1), add(number(1), get("$y")))])}${elementwise("tanh", tanh())}${sum})
 `;
 }
 

@@ -14,11 +14,17 @@ from __future__ import annotations
 
 import json
 import math
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.arrays import Floats
 from rnnviz.checks import restore
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Number, Sentence, count, interval_words, make_sentences, words
@@ -61,12 +67,27 @@ Part = Literal["validation", "validation and held-out", "held-out"]
 """The part of the text, never used in training, that was searched."""
 
 
+@dataclass(frozen=True, eq=False)
+class WeighedSum:
+    """A weighed sum of one layer's units, as a linear probe reads them: 0 where it decides, and rarely beyond
+    -1 and 1. `weights` (H,) float16.
+    """
+
+    layer: int
+    weights: npt.NDArray[np.float16]
+    bias: float
+
+    def along(self, states: npt.NDArray[np.floating]) -> Floats:
+        """The values (n,) at states (n, H) of the layer."""
+        return np.asarray(states @ self.weights.astype(np.float32) + np.float32(self.bias), np.float32)
+
+
 @dataclass(frozen=True)
 class Recorded:
     """One recorded search.
 
     target      a name of `rnnviz.units.target`
-    layer, unit the unit that ranked best on one part
+    layer, unit the unit that ranked best on one part; of a weighed sum the number H
     score       its score on another: AUC, or correlation for a graded target, as `measure` says
     chance      the unit stays below this score for 95 of 100 shifted targets
     character   the score of the character just read
@@ -79,6 +100,8 @@ class Recorded:
     typed       two shares of the characters of sentences that one might type, each read from the zero state:
                 where the unit's sign matches the target, and where the likelier constant answer does; None
                 without sentences
+    weights     of a weighed sum: float16 in base64; "" for a unit, which is the sum with one weight
+    bias        of a weighed sum
     """
 
     target: str
@@ -96,6 +119,19 @@ class Recorded:
     levels: tuple[float, float] = (SIGNIFICANCE_LEVEL, SIGNIFICANCE_LEVEL)
     direction: int = 0
     typed: tuple[float, float] | None = None
+    weights: str = ""
+    bias: float = 0.0
+
+    @cached_property
+    def weighed(self) -> WeighedSum | None:
+        """The weighed sum; None for a unit."""
+        if not self.weights:
+            return None
+        return WeighedSum(self.layer, np.frombuffer(b64decode(self.weights), "<f2"), self.bias)
+
+    def along(self, states: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+        """The row's values (n,) at states (n, H) of its layer."""
+        return states[:, self.unit] if self.weighed is None else self.weighed.along(states)
 
     @property
     def verdict(self) -> Verdict:
@@ -142,10 +178,12 @@ class Recorded:
             return make_sentences(("recorded.confirmed", "recorded.less"), **named)
         rivals_by_kind = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
         context, untrained = rivals_by_kind.get("context"), rivals_by_kind.get("untrained")
-        codes = ("recorded.follows", "recorded.beside") if context and untrained else ("recorded.follows",)
+        kind = "" if self.weighed is None else "-weighed"
+        codes = [f"recorded.follows{kind}", *([f"recorded.beside{kind}"] if context and untrained else [])]
         return make_sentences(
             codes,
             unit=self.unit,
+            units=count(self.unit),
             target=described(self.target),
             measure=measured(self.measure),
             score=Number(report.score),
@@ -229,11 +267,12 @@ def _finding(record: object) -> Recorded | None:
     """The restored record; None for a damaged one."""
     try:
         finding: Recorded = restore(Recorded, record)
+        sound = finding.weighed is None or np.isfinite(finding.weighed.weights).all()
     except (TypeError, LookupError, ValueError, AttributeError):
         return None
     # A card may come from anywhere: a negative unit would count from the end of the state.
     counts = (finding.layer, finding.unit, finding.characters)
-    return finding if min(counts) >= 0 and finding.untrained else None
+    return finding if min(counts) >= 0 and finding.untrained and sound else None
 
 
 Candidate = dict[str, Any]
@@ -399,7 +438,10 @@ same search finds in the same network before any training, the best of {copies} 
 what was just read. A table holds only units that remember: that beat all of these on the second part by more
 than {margin}, by intervals that exclude zero, on {enough:,} characters or more, with all searches of a
 command held to Holm's levels. *Stable* is the share of texts drawn anew from the first part in which the unit
-ranks first: where it is low, other units tell as much. *Typed* is the share of the characters of twenty
+ranks first: where it is low, other units tell as much. A row with Σ is no unit but a direction: all units of
+that layer, weighed by a linear model that was fitted to the training text, with its penalty chosen on the
+first part; its rivals were fitted to that text too, and *by chance* is then also what weights fitted to
+random labels reach for such. *Typed* is the share of the characters of twenty
 sentences that one might type, written down before the networks were trained and each read from the empty
 state, at which the unit's sign is right, and in brackets that of the likelier answer given throughout. AUC
 is 0.5 for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found
@@ -484,7 +526,7 @@ def _row(finding: Recorded) -> str:
     best = {rival.kind: rival for rival in sorted(measured.rivals, key=lambda rival: rival.score)}
     cells = (
         finding.target,
-        f"{finding.layer}:{finding.unit}{_cell(finding)}",
+        f"{finding.layer}:{'Σ' if finding.weighed else finding.unit}{_cell(finding)}",
         finding.measure,
         f"{score:.3f}",
         f"{low:.3f}–{high:.3f}",
@@ -492,7 +534,7 @@ def _row(finding: Recorded) -> str:
         f"{best['character'].score:.3f}" if "character" in best else f"{finding.character:.3f}",
         f"{best['context'].number}: {best['context'].score:.3f}",
         f"{best['untrained'].score:.3f}",
-        f"{evidence.stability or 0:.0%}",
+        "–" if finding.weighed else f"{evidence.stability or 0:.0%}",
         "–" if finding.typed is None else f"{finding.typed[0]:.1%} ({finding.typed[1]:.0%})",
     )
     return f"| {' | '.join(cells)} |\n"

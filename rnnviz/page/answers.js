@@ -32,18 +32,18 @@ export class Answers {
     this.network = network;
     this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser);
     this.reading = new Reading(network, model.unknownCost);
-    const { H } = network;
-    /** @type {Record<string, number[][][]>} each unit's reach, (2, L, H) by state: shown_units.py */
+    /** @type {Record<string, number[][][]>} each row's reach, (2, L, rows) by state: shown_units.py */
     this.reach = {};
     for (const [name, values] of Object.entries(model.reach)) {
-      const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * H, (n + 1) * H)]);
+      const rows = values.length / (2 * network.L);
+      const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * rows, (n + 1) * rows)]);
       this.reach[name] = [layers.slice(0, network.L), layers.slice(network.L)];
     }
   }
 
   /** Read with other weights from now on: the view is sent all but the unchanging part. @param {Tensors} tensors */
   assign(tensors) {
-    this.network.assign(tensors);
+    this.network.load(tensors);
     this.reading = new Reading(this.network, this.model.unknownCost);
     this.lastIds = [];
     this.lastSelection = null;
@@ -111,7 +111,7 @@ export class Answers {
       ...(ask.digest !== model.digest && { fixed: { ...fixed, reach: this.reach } }),
       ...(ask.fresh && { text, opening: model.opening, offer: 1, ...ask.extra }),
     };
-    if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
+    if (unit !== null && unit < this.network.H && typeof ask.pin === "number" && ask.pin < length)
       header.step = { at: ask.pin, ...this.step(ask.pin, layer, unit) };
     if (why !== null && reading.left) {
       header.occlusionAt = why;
@@ -137,14 +137,16 @@ export class Answers {
     const columns = ask.columns ?? 120;
     const last = Math.max(0, length - columns);
     const start = Math.min(ask.start ?? last, last);
+    const quantity = ask.quantity && ask.quantity in model.fixed.quantities ? ask.quantity : "hidden";
+    const rows = this.reading.rowCount(quantity);
     return {
       length,
       start,
       stop: Math.min(length, start + columns),
-      quantity: ask.quantity && ask.quantity in model.fixed.quantities ? ask.quantity : "hidden",
+      quantity,
       layer: Math.min(ask.layer ?? 0, network.L - 1),
       order: ask.order ?? "steady",
-      unit: typeof ask.unit === "number" && ask.unit < network.H ? ask.unit : null,
+      unit: typeof ask.unit === "number" && ask.unit < rows ? ask.unit : null,
     };
   }
 
@@ -213,9 +215,9 @@ export class Answers {
 
   /** @param {string} quantity @param {number} layer @param {number} unit @param {number} from @param {number} to */
   column(quantity, layer, unit, from, to) {
-    const { H } = this.network;
+    const rows = this.reading.rowCount(quantity);
     const plane = this.reading.plane(quantity, layer, from, to);
-    const values = plane.filter((_, i) => i % H === unit);
+    const values = plane.filter((_, i) => i % rows === unit);
     return this.levels(values, quantity, layer, unit);
   }
 

@@ -6,7 +6,9 @@
     NAME.HASH.data           its rows' orders, its units' reach, and the tables of an n-gram model beside it
     NAME.LANGUAGE.HASH.json  its words, examples, named units and axes: `initial_data.fixed_part`
     texts.LANGUAGE.HASH.json what the part for whole texts says: `text_viewer.text_fixed`
-    worker.HASH.js           what reads whole texts, beside the page
+    training.LANGUAGE.HASH.json  dials and words of the part that trains: `training_words.training_fixed`
+    NAME.HASH.txt            a text to train on
+    worker.HASH.js           what reads whole texts, and trains, beside the page
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
     offline.js               the service worker: the page opens again without the network
 
@@ -26,6 +28,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast, get_args
 
+import numpy as np
+
 from rnnviz.arrays import Array, Arrays
 from rnnviz.errors import ConfigError
 from rnnviz.figures.live import quantities, scale
@@ -40,6 +44,7 @@ from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, bundle, style_sheet
 from rnnviz.page.payload import pack, unpack
 from rnnviz.page.text_viewer import scale_css, text_fixed
+from rnnviz.page.training_words import WATCHED, training_corpora, training_fixed
 from rnnviz.sentences import LANGUAGES
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
@@ -87,7 +92,11 @@ _PAGE = """<!doctype html>
 <header class="choices" hidden>
 <b>rnnviz</b>
 <select class="networks"></select>
-<nav><button type="button" class="look"></button><button type="button" class="texts"></button></nav>
+<nav>
+<button type="button" class="look"></button>
+<button type="button" class="texts"></button>
+<button type="button" class="train"></button>
+</nav>
 <p class="note"></p>
 <a class="documentation" hidden></a>
 <button type="button" class="language"></button>
@@ -95,6 +104,7 @@ _PAGE = """<!doctype html>
 <p class="alert" role="alert" hidden></p>
 </header>
 <progress class="reading" hidden aria-label="{reading}"></progress>
+<section class="training" id="training" hidden></section>
 <main class="view"><p>{wait}</p></main>
 <main class="texts" id="texts" hidden></main>
 {blocks}
@@ -157,6 +167,7 @@ def page_words() -> dict[str, str]:
         "page.network": _("Network"),
         "page.look": _("Look inside"),
         "page.texts": _("Perplexity of a text"),
+        "page.train": _("Train"),
         "page.documentation": _("What is this?"),
         "page.own": _("A file of yours …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
@@ -209,7 +220,16 @@ def order_arrays(model: NumpyModel) -> Arrays:
         for layer in range(model.config.layers)
         for quantity in quantities(model.config.cell)
     }
-    return orders | {f"reach:{name}": values for name, values in shown_units.unit_reach(model).items()}
+    for name, values in shown_units.unit_reach(model).items():
+        orders[f"reach:{name}"] = values
+        rows = [
+            np.append(finding.weighed.weights, [finding.bias, finding.layer])
+            for finding in shown_units.weighed_sums(model, name)
+            if finding.weighed is not None
+        ]
+        if rows:
+            orders[f"sums:{name}"] = np.array(rows, "<f4")
+    return orders
 
 
 def opening_answer(model: NumpyModel, ngram_model: NgramModel | None, header: Mapping[str, Any]) -> bytes:
@@ -337,12 +357,25 @@ def add_contents(
     for spoken in languages:
         with speaking(spoken):
             texts[spoken] = files.add(f"texts.{spoken}", ".json", _json(text_fixed()))
+    training = {}
+    for spoken in languages:
+        with speaking(spoken):
+            training[spoken] = files.add(f"training.{spoken}", ".json", _json(training_fixed()))
     worker = files.add("worker", ".js", worker_script().encode())
     return {
         "first": first_models,
         "networks": networks,
         "openings": openings,
         "texts": texts,
+        "training": training,
+        "corpora": {
+            corpus.name: {
+                "file": files.add(corpus.name, ".txt", corpus.text.encode()),
+                "watched": WATCHED[corpus.name],
+                **{name: getattr(corpus, name) for name in ("name", "title", "licence", "language")},
+            }
+            for corpus in training_corpora()
+        },
         "worker": worker,
     }
 
@@ -426,6 +459,7 @@ def page_look() -> dict[str, Any]:
                 "styles": style_sheet(f"{KIT}/shared.css", f"{TEXT_VIEWER}/view.css"),
             },
         },
+        "training": (PAGE_FOLDER / "training_page.html").read_text("utf-8"),
         "colours": shared_colours(),
         "normalisers": NORMALISERS,
         "scales": {
@@ -440,8 +474,8 @@ def page_look() -> dict[str, Any]:
 
 @cache
 def worker_script() -> str:
-    """The script of the worker that reads texts."""
-    return f"const {{ serve }} = {bundle('page/text_worker.js')};\nserve(self);\n"
+    """The script of the worker that reads texts and trains networks."""
+    return f"const {{ serve }} = {bundle('page/worker.js')};\nserve(self);\n"
 
 
 @cache
@@ -456,7 +490,7 @@ def page_script() -> str:
 
 
 def _style() -> str:
-    return style_sheet("page/page.css", "page/text_page.css") + scale_css()
+    return style_sheet("page/page.css", "page/text_page.css", "page/training_page.css") + scale_css()
 
 
 def _json(value: Any) -> bytes:

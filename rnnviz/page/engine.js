@@ -11,7 +11,7 @@ import { hasCell, Layer } from "./cells.js";
 import { allocate, Matrix, paddedLength } from "./products.js";
 
 /** @import { Kernels } from "./products.js" */
-/** @import { Config, WhyBits, Tensors } from "./types" */
+/** @import { Config, Tensors, WeighedSum, WhyBits } from "./types" */
 
 const FIRST_ROWS = 256; // rows of the first allocation
 const WHY_CHARS = 64; // characters that "why" leaves out, as MAX_OMISSIONS in scoring/occlusion.py
@@ -25,13 +25,13 @@ export class Network {
     this.V = config.vocabulary_size;
     this.L = config.layers;
     this.H = config.hidden_size;
+    /** @type {Record<string, WeighedSum[]>} rows behind the units, by quantity */
+    this.sums = {};
     this.embedding = tensors["embedding.weight"];
     this.bias = tensors["readout.bias"];
     this.hasCell = hasCell(config.cell);
-    this.tensors = tensors;
     this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
-    const readout = tensors["readout.weight"] ?? this.embedding.subarray(0, this.V * this.H); // tied weights
-    this.readout = new Matrix(readout, this.V);
+    this.readout = new Matrix(readoutWeights(config, tensors), this.V);
     const matrices = [this.readout];
     for (const [n, layer] of this.layers.entries()) {
       const matrix = (/** @type {Float32Array} */ weights) => new Matrix(weights, layer.b.length);
@@ -39,7 +39,6 @@ export class Network {
       layer.stateMatrix = layer.U && matrix(layer.U);
       matrices.push(...[layer.inputMatrix, layer.stateMatrix].filter((made) => made !== undefined));
     }
-    this.matrices = matrices;
     const shares = [1, MAX_TEXTS].map((texts) => rowLengths(this, texts));
     const { arrays, kernels } = allocate([...matrices.map(({ length }) => length), ...shares.flat()], plain);
     for (const [i, matrix] of matrices.entries()) matrix.place(arrays[i], kernels);
@@ -54,15 +53,19 @@ export class Network {
   }
 
   /**
-   * Take other weights of the same shapes, in place: a new network would need new memory, which a browser takes back late.
+   * Take other weights of the same shapes: a new network would need new memory, which a browser takes back late.
    * @param {Tensors} tensors
    */
-  assign(tensors) {
-    for (const [name, values] of Object.entries(tensors)) this.tensors[name].set(values);
-    for (const [n, layer] of this.layers.entries()) layer.b.set(new Layer(this.config, this.tensors, n).b); // a sum of two
-    for (const matrix of this.matrices)
-      if (matrix.B && matrix.kernels) matrix.place(matrix.B, matrix.kernels);
+  load(tensors) {
+    this.embedding = tensors["embedding.weight"];
+    this.bias = tensors["readout.bias"];
     this.table.fill(undefined);
+    this.readout.load(readoutWeights(this.config, tensors));
+    for (const layer of this.layers) {
+      layer.load(tensors);
+      layer.inputMatrix?.load(layer.W);
+      if (layer.U) layer.stateMatrix?.load(layer.U);
+    }
   }
 
   /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
@@ -105,12 +108,15 @@ export class Network {
   }
 }
 
+/** W_hq: tied, it is the embedding's first rows. @param {Config} config @param {Tensors} tensors */
+const readoutWeights = ({ vocabulary_size, hidden_size }, tensors) =>
+  tensors["readout.weight"] ?? tensors["embedding.weight"].subarray(0, vocabulary_size * hidden_size);
+
 /** The lengths of the arrays of Rows. @param {Network} network @param {number} texts at most */
 function rowLengths({ H, L, V, layers, readout, hasCell }, texts) {
-  const rows = texts + (texts % 2); // as products want them
-  const states = L * rows * H;
-  const gates = rows * paddedLength(layers[0].b.length);
-  return [states, hasCell ? states : 0, gates, gates, rows * readout.width, V];
+  const states = L * texts * H;
+  const gates = texts * paddedLength(layers[0].b.length);
+  return [states, hasCell ? states : 0, gates, gates, texts * readout.width, V];
 }
 
 /** Texts that a network reads side by side: a row of states for each, and the arrays of a step. */
@@ -324,22 +330,32 @@ export class Reading {
     return out;
   }
 
+  /** The rows of a quantity: its units, then its weighed sums. @param {string} quantity */
+  rowCount(quantity) {
+    return this.network.H + (this.network.sums[quantity]?.length ?? 0);
+  }
+
   /**
-   * A quantity of a layer over characters start … stop - 1, (stop - start, H). Gates are not kept but computed again.
+   * The rows of a quantity in a layer over characters start … stop - 1, (stop - start, rows). Gates are not kept but computed again.
    * @param {string} quantity @param {number} layer @param {number} start @param {number} stop
    */
   plane(quantity, layer, start, stop) {
     const { network, width } = this;
-    const H = network.H;
-    const out = new Float32Array(Math.max(0, stop - start) * H);
+    const { H } = network;
+    const rows = this.rowCount(quantity);
+    const out = new Float32Array(Math.max(0, stop - start) * rows);
     const states = quantity === "hidden" ? this.hidden : quantity === "cell" ? this.cells : undefined;
     const after = new Float32Array(width);
     const next = network.hasCell ? new Float32Array(width) : undefined;
     for (let t = start; t < stop; t++) {
-      const at = (t - start) * H;
+      const at = (t - start) * rows;
       if (states) {
         const from = (t + 1) * width + layer * H;
         out.set(states.subarray(from, from + H), at);
+        network.sums[quantity]?.forEach((sum, k) => {
+          const first = (t + 1) * width + sum.layer * H;
+          out[at + H + k] = sum.weights.reduce((total, w, n) => total + w * states[first + n], sum.bias);
+        });
         continue;
       }
       network.step(this.ids[t], this.row(t), after, this.cell(t), next, (n, parts) => {

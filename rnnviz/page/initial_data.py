@@ -301,7 +301,6 @@ def live_words() -> dict[str, str]:
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
-        "next.actual": _("came"),
         "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
         "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),
@@ -368,6 +367,8 @@ def short_names() -> dict[str, str]:
         "bracket-depth": _("Open brackets"),
         "py-bracket-depth": _("Open brackets"),
         "py-string": _("Inside a string"),
+        "py-comment": _("Comment"),
+        "py-indentation": _("Indentation"),
         "line-position": _("Line position"),
         "word-start": _("Start of a word"),
         "capital": _("Capital letter"),
@@ -376,17 +377,18 @@ def short_names() -> dict[str, str]:
 
 def captions() -> dict[str, str]:
     """A named unit's caption, by target; `{colour}` is the colour of its high or low values."""
-    brackets = _("It turns {colour} inside brackets. Nobody told it to.")
-    depth = _("The more brackets are open, the closer to {colour}. Nobody told it to.")
+    brackets = _("It turns {colour} inside brackets.")
+    depth = _("The more brackets are open, the closer to {colour}.")
     return {
-        "quotes": _("It turns {colour} inside a quotation. Nobody told it to."),
+        "quotes": _("It turns {colour} inside a quotation."),
+        "py-string": _("It turns {colour} inside a string."),
+        "py-comment": _("It turns {colour} in a comment."),
+        "py-indentation": _("It turns {colour} in the blanks before a statement."),
         "brackets": brackets,
         "py-brackets": brackets,
         "bracket-depth": depth,
         "py-bracket-depth": depth,
-        "line-position": _(
-            "It moves towards {colour} along each line and starts again at the next. Nobody told it to."
-        ),
+        "line-position": _("It moves towards {colour} along each line and starts again at the next."),
     }
 
 
@@ -423,7 +425,8 @@ def invitation(target: str, characters: str) -> str:
     """
     if target == "line-position":
         return _("Press Enter and watch.")
-    marks = [mark for mark in (('"', "“") if target == "quotes" else ("(",)) if mark in characters]
+    keys = {"quotes": ('"', "“"), "py-string": ('"',), "py-comment": ("#",), "py-indentation": ()}
+    marks = [mark for mark in keys.get(target, ("(",)) if mark in characters]
     return _("Type {mark} and watch.").format(mark=marks[0]) if marks else ""
 
 
@@ -438,12 +441,18 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     caption_words = (
         captions().get(best.target) if best.direction else None
     )  # a card of 1.0.0 has no direction
-    does = caption_words or _("It follows this: {name}. Nobody told it to.")
+    does = caption_words or _("It follows this: {name}.")
     diverging = live.scale(named_unit.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
+    numbers = _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}")
+    teaching = _("Nobody told it to.")
+    if best.weighed is not None:
+        numbers = _("{n} numbers of this network, weighed.").format(n=f"{config.hidden_size:,}")
+        teaching = _("A fit chose the weights; nobody told the network.")
     caption = [
-        _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}"),
+        numbers,
         does.format(colour=high if best.direction > 0 else low, name=name),
+        teaching,
         typed_share_sentence(best),
         invitation(best.target, "".join(model.vocabulary.characters)) if caption_words else "",
     ]

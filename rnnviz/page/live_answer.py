@@ -114,8 +114,8 @@ def content(
     if read.memoryless is not None:
         arrays["memoryless"] = read.memoryless.nll[browser_rows.text_rows :].astype("<f4")
     if selection.unit is not None:
-        values = live.heat_map_values(
-            trace, *selection.heat_map_source, browser_rows.unit_rows, selection.length
+        values = shown_units.row_values(
+            read.model, trace, *selection.heat_map_source, browser_rows.unit_rows, selection.length
         )[:, selection.unit]
         arrays["unit"] = colour_levels(read.model, values, *selection.heat_map_source, selection.unit)
 
@@ -124,7 +124,7 @@ def content(
         [
             colour_levels(
                 read.model,
-                live.heat_map_values(trace, *selection.heat_map_source, begin, end),
+                shown_units.row_values(read.model, trace, *selection.heat_map_source, begin, end),
                 *selection.heat_map_source,
             )
             for begin, end in ((start, browser_rows.low), (browser_rows.high, stop))

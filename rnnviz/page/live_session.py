@@ -229,7 +229,7 @@ class LiveSession:
             reach = {name: values.tolist() for name, values in shown_units.unit_reach(self.model).items()}
             header["fixed"] = {**fixed, "reach": reach}
         if ask.pin is not None and ask.pin < selection.length:
-            if selection.unit is not None:
+            if selection.unit is not None and selection.unit < self.model.config.hidden_size:
                 step = unit_step(read.trace, ask.pin, selection.layer, selection.unit)
                 header["step"] = {"at": ask.pin, **step}
             if ask.why:
@@ -245,14 +245,16 @@ class LiveSession:
         """What the ask shows of a text of `length` characters; choices that the model lacks become others."""
         config = self.model.config
         start, stop = ask.window(length)
+        quantity = ask.quantity if ask.quantity in live.quantities(config.cell) else "hidden"
+        rows = config.hidden_size + len(shown_units.weighed_sums(self.model, quantity))
         return Selection(
             length=length,
             start=start,
             stop=stop,
-            quantity=ask.quantity if ask.quantity in live.quantities(config.cell) else "hidden",
+            quantity=quantity,
             layer=min(ask.layer, config.layers - 1),
             order=ask.order,
-            unit=ask.unit if ask.unit is not None and ask.unit < config.hidden_size else None,
+            unit=ask.unit if ask.unit is not None and ask.unit < rows else None,
             memoryless=ask.memoryless and self.memoryless is not None,
         )
 

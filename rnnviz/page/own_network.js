@@ -3,6 +3,7 @@
 
 import { hasCell } from "./cells.js";
 import { Network, Reading, write } from "./engine.js";
+import { RandomNumbers } from "./random_numbers.js";
 import { alike, reach, steady } from "./row_orders.js";
 
 /** @import { Scale } from "../ui/pages/explore/static/types" */
@@ -11,15 +12,6 @@ import { alike, reach, steady } from "./row_orders.js";
 const REFERENCE_CHARS = 400; // of the text that the network writes, on which its units are ordered
 const UNICODE_SCALAR_VALUES = 0x110000 - 0x800;
 const SEED = 1;
-
-/** Uniform random numbers, always the same ones. @param {number} seed */
-function uniform(seed) {
-  let state = seed;
-  return () => {
-    state = (state * 1664525 + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /**
  * What the engine knows of a network beside its weights, and the arrays of its rows. While it is in training, neither its rows nor
@@ -87,8 +79,9 @@ function sortedRows(network, unknownCost, quantities, few) {
   const { L: layers, H } = network;
   const start = new Reading(network, unknownCost);
   const reading = new Reading(network, unknownCost);
+  const random = new RandomNumbers(SEED); // always the same
   reading.read(
-    write(start, 0, REFERENCE_CHARS, { temperature: 0.8, top_k: null, top_p: null }, uniform(SEED)),
+    write(start, 0, REFERENCE_CHARS, { temperature: 0.8, top_k: null, top_p: null }, () => random.uniform()),
   );
   /** @type {Arrays} */
   const arrays = {};

@@ -20,6 +20,7 @@ import { describe } from "./own_network.js";
 import { Reader } from "./reader.js";
 import { FileError, readNetwork } from "./safetensors.js";
 import { TextPage } from "./text_page.js";
+import { TrainingPage } from "./training_page.js";
 
 /** @import { Fixed } from "../ui/pages/explore/static/types" */
 /** @import { Ask, ChosenNetwork, Description, Index, Look, PageModel, PageNetwork, Tensors, PageAnswer } from "./types" */
@@ -27,6 +28,7 @@ import { TextPage } from "./text_page.js";
 const OTHER_LANGUAGE = /** @type {const} */ ({ en: "zh", zh: "en" });
 const LANGUAGE_NAMES = { en: "English", zh: "中文" };
 const OWN = ""; // the choice of a file, among the networks' names
+/** The parts of the page, as its address has them. @typedef {"look" | "texts" | "train"} Part */
 
 /** The live view with answers that are objects, not bytes. */
 class PageView extends View {
@@ -54,15 +56,17 @@ class Page {
   arrivals = 0;
   incomplete = false; // whether the view shows the opening
   complete = () => {}; // called with each answer that holds all of a network
-  /** @type {Map<string, { description: Description, tensors: Tensors }>} the reader's files, by name */
+  /** @type {Map<string, { description: Description, tensors: Tensors, training?: boolean }>} the reader's files and trainings, by name */
   ownFiles = new Map();
   /** The network that the view shows, with its language. @type {Pick<Page, "name" | "language" | "network"> | null} */
   displayed = null;
   touched = false; // whether the reader has done anything
-  /** @type {"look" | "texts"} the part that is shown */
+  /** @type {Part} the part that is shown */
   part = "look";
   /** @type {TextPage | undefined} made when it is first shown */
   texts;
+  /** @type {TrainingPage | undefined} made when it is first shown */
+  training;
   /** @type {ReturnType<typeof makePhrase>} */
   phrase;
 
@@ -77,9 +81,13 @@ class Page {
     this.file = find(document, "input.file");
     this.file.onchange = () => this.take(this.file.files?.[0]);
     this.note = find(document, "p.note");
-    this.tabs = { look: find(document, "button.look"), texts: find(document, "button.texts") };
-    this.tabs.look.onclick = () => this.turnTo("look");
-    this.tabs.texts.onclick = () => this.turnTo("texts");
+    this.tabs = {
+      look: find(document, "button.look"),
+      texts: find(document, "button.texts"),
+      train: find(document, "button.train"),
+    };
+    for (const [part, tab] of Object.entries(this.tabs))
+      tab.onclick = () => this.turnTo(/** @type {Part} */ (part));
     this.turn = find(document, "button.language");
     this.turn.onclick = () => this.choose(this.name, OTHER_LANGUAGE[this.language]);
     this.link = find(document, "a.documentation");
@@ -89,6 +97,7 @@ class Page {
     find(document, "header.choices").hidden = false;
     this.main = find(document, "main.view");
     this.textRoot = find(document, "main.texts");
+    this.trainingRoot = find(document, "section.training");
     this.main.replaceChildren();
     this.view = mount(this.main, PageView, look);
     this.view.viewSocket.sendToPage = (ask) =>
@@ -109,7 +118,7 @@ class Page {
       event.preventDefault();
       const file = event.dataTransfer?.files[0];
       if (file?.name.endsWith(".safetensors")) this.take(file);
-      else if (file) this.show("texts", file);
+      else if (file) this.show(this.part === "train" ? "train" : "texts", file);
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(this.view));
     document.fonts.ready.then(() => again(this.view)); // a column's width is that of a letter
@@ -118,7 +127,7 @@ class Page {
   /** Begin with what the address says; without anything, with the opening, which is typed once more. */
   async begin() {
     this.choose(...this.readAddress());
-    if (query().get("show") === "texts") this.show("texts");
+    if (this.askedPart !== "look") this.show(this.askedPart);
     const opens = !isBookmark(query()) && this.name === this.index.first[this.language];
     if (opens) {
       const { header, arrays } = unpack(await read(this.index.openings[this.language]));
@@ -150,6 +159,12 @@ class Page {
     this.choose(name);
   }
 
+  /** The part of the address. @returns {Part} */
+  get askedPart() {
+    const part = query().get("show") ?? "";
+    return part in this.tabs ? /** @type {Part} */ (part) : "look";
+  }
+
   /** The network and the language of the address. @returns {[string, "en" | "zh"]} */
   readAddress() {
     const { networks, first, openings } = this.index;
@@ -166,27 +181,32 @@ class Page {
     this.arrives = true;
     this.open(name, language);
     this.view.viewSocket.ask();
-    const part = query().get("show") === "texts" ? "texts" : "look";
-    if (part !== this.part) this.show(part);
+    if (this.askedPart !== this.part) this.show(this.askedPart);
     if (name !== before || language !== spoken) this.refreshTexts(spoken);
   }
 
-  /** Show a part at the reader's wish. @param {"look" | "texts"} part */
+  /** Show a part at the reader's wish. @param {Part} part */
   turnTo(part) {
     address?.beginEntry();
     this.show(part);
     address?.scheduleWrite();
   }
 
-  /** Show a part of the page: the live view, or whole texts. @param {"look" | "texts"} part @param {File} [file] a text */
+  /** Show a part of the page: the live view, alone or below what trains a network, or whole texts. @param {Part} part @param {File} [file] a text */
   async show(part, file) {
     this.part = part;
-    this.main.hidden = part !== "look";
+    this.main.hidden = part === "texts";
     this.textRoot.hidden = part !== "texts";
+    this.trainingRoot.hidden = part !== "train";
+    document.body.dataset.part = part;
     for (const [name, tab] of Object.entries(this.tabs))
       tab.setAttribute("aria-pressed", String(name === part));
     this.note.hidden = part !== "look"; // it is of the network's units
-    if (part === "look") return again(this.view);
+    if (part !== "texts") {
+      again(this.view);
+      this.view.resized();
+      return part === "train" && this.showTraining(file);
+    }
     const first = !this.texts;
     const { worker } = this.index;
     this.texts ??= new TextPage(
@@ -197,6 +217,48 @@ class Page {
     );
     if (first) await this.beginTexts();
     if (file) await this.texts.take(file);
+  }
+
+  /** @param {File} [file] a text to train on */
+  async showTraining(file) {
+    const { worker, corpora } = this.index;
+    const first = !this.training;
+    this.training ??= new TrainingPage(this.trainingRoot, this.look, corpora, () => scriptAddress(worker), {
+      show: (name, network) => this.showTrained(name, network),
+      assign: (name, tensors) => this.assign(name, tensors),
+    });
+    if (first) await this.beginTraining();
+    if (file) await this.training.take(file);
+  }
+
+  /** Let the part that trains speak the page's language. */
+  async beginTraining() {
+    const { texts, training } = this.index;
+    const files = [texts, training].map(async (names) => json(await read(names[this.language])));
+    const [{ words }, fixed] = await Promise.all(files);
+    await this.training?.begin({ ...fixed, words: { ...words, ...fixed.words } }, this.language);
+  }
+
+  /** Open a network in training, or at its end. @param {string} name @param {{ description: Description, tensors: Tensors, training: boolean }} network */
+  showTrained(name, network) {
+    const follows = !network.training && this.name !== name && this.ownFiles.has(name); // the reader has chosen another
+    this.ownFiles.set(name, network);
+    if (follows) return;
+    if (name === this.name) this.name = OWN;
+    this.choose(name);
+  }
+
+  /** Give a network in training its newest weights. @param {string} name @param {Tensors} tensors */
+  async assign(name, tensors) {
+    const own = this.ownFiles.get(name);
+    if (own) own.tensors = tensors;
+    if (name !== this.name) return;
+    const { network } = this;
+    const made = await network;
+    made.tensors = made.reader.weights = tensors;
+    // The first answer of a network comes whole, and a long text is read to its end.
+    const waits = this.displayed?.network !== network || made.reader.busy || this.main.hidden;
+    if (!waits) this.view.viewSocket.ask();
   }
 
   /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */
@@ -211,7 +273,9 @@ class Page {
   /** Let the part for whole texts follow the chosen network, and the language. @param {string} spoken the language before */
   refreshTexts(spoken) {
     if (this.language === spoken) this.texts?.score();
-    else if (this.texts) this.beginTexts().catch((error) => this.fail(error));
+    else
+      for (const begin of [this.texts && this.beginTexts(), this.training && this.beginTraining()])
+        begin?.catch((error) => this.fail(error));
   }
 
   /** Let the part for whole texts speak the page's language. */
@@ -226,11 +290,12 @@ class Page {
     this.bar.hidden = true;
     const { titles, symbols, heldOutBits } = model.fixed;
     const usualPerplexity = heldOutBits === null ? null : 2 ** heldOutBits;
+    const own = Object.fromEntries(Array.from(this.ownFiles.keys(), (file) => [file, file]));
     return {
       name,
       model,
       tensors,
-      titles,
+      titles: { ...titles, ...own },
       title: titles[name] ?? name,
       vocabularySize: symbols.length + 1,
       usualPerplexity,
@@ -265,7 +330,10 @@ class Page {
       own ? nothing : read(data),
     ]);
     const { model, arrays, tensors } = own
-      ? { ...describe(name, own.description, own.tensors, shipped, this.look), tensors: own.tensors }
+      ? {
+          ...describe(name, own.description, own.tensors, shipped, this.look, own.training),
+          tensors: own.tensors,
+        }
       : { model: shipped, tensors: readNetwork(weightBytes).tensors, arrays: unpack(dataBytes).arrays };
     const takeAnswer = (/** @type {PageAnswer} */ answer) => {
       if (this.name === name && this.language === language) this.takeAnswer(answer); // else another was chosen meanwhile
@@ -357,6 +425,8 @@ class Page {
       put(this.link, this.phrase("page.documentation"));
       put(this.tabs.look, this.phrase("page.look"));
       put(this.tabs.texts, this.phrase("page.texts"));
+      put(this.tabs.train, this.phrase("page.train"));
+      this.trainingRoot.ariaLabel = this.phrase("page.train");
       turn.lang = OTHER_LANGUAGE[this.language];
       put(turn, LANGUAGE_NAMES[OTHER_LANGUAGE[this.language]]);
       turn.hidden = Object.keys(this.index.openings).length < 2;

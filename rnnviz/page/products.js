@@ -6,7 +6,7 @@
 // within 3 units of a float32's last place; Math's take ten times as long for a number.
 
 const BYTES =
-  "AGFzbQEAAAABDwJgBn9/f39/fwBgAn9/AAIQAQRwYWdlBm1lbW9yeQIAAQMGBQAAAQEBByQFA29uZQAAA3R3bwABA2V4cAACB3NpZ21vaWQAAwR0YW5oAAQKiBIFkgICCH8JeyABQQJ0IQwgAkECdCENA0AgAyEJIAUgB0ECdGohC0EAIQYDQCAEIQogC/0ABAAhEyAL/QAEECEUIAv9AAQgIRUgC/0ABDAhFiACIQgDQCAK/QAEACEPIAr9AAQQIRAgCv0ABCAhESAK/QAEMCESIAn9CQIAIQ4gEyAOIA/95gH95AEhEyAUIA4gEP3mAf3kASEUIBUgDiAR/eYB/eQBIRUgFiAOIBL95gH95AEhFiAJQQRqIQkgCkHAAGohCiAIQQFrIggNAAsgCyAT/QsEACALIBT9CwQQIAsgFf0LBCAgCyAW/QsEMCALIAxqIQsgBkEBaiIGIABJDQALIAohBCAHQRBqIgcgAUkNAAsLuwMCCH8NeyABQQJ0IQwgAkECdCENA0AgAyEJIAUgB0ECdGohC0EAIQYDQCAEIQogC/0ABAAhEyAL/QAEECEUIAv9AAQgIRUgC/0ABDAhFiALIAxq/QAEACEXIAsgDGr9AAQQIRggCyAMav0ABCAhGSALIAxq/QAEMCEaIAIhCANAIAr9AAQAIQ8gCv0ABBAhECAK/QAEICERIAr9AAQwIRIgCf0JAgAhDiATIA4gD/3mAf3kASETIBQgDiAQ/eYB/eQBIRQgFSAOIBH95gH95AEhFSAWIA4gEv3mAf3kASEWIAkgDWr9CQIAIQ4gFyAOIA/95gH95AEhFyAYIA4gEP3mAf3kASEYIBkgDiAR/eYB/eQBIRkgGiAOIBL95gH95AEhGiAJQQRqIQkgCkHAAGohCiAIQQFrIggNAAsgCyAT/QsEACALIBT9CwQQIAsgFf0LBCAgCyAW/QsEMCALIAxqIBf9CwQAIAsgDGogGP0LBBAgCyAMaiAZ/QsEICALIAxqIBr9CwQwIAkgDWohCSALIAxqIQsgCyAMaiELIAZBAmoiBiAASQ0ACyAKIQQgB0EQaiIHIAFJDQALC5wDAgF/A3sgACABQQJ0aiECA0AgAP0ABAAhAyAD/QwAALBCAACwQgAAsEIAALBC/egB/QwAAK7CAACuwgAArsIAAK7C/ekBIQQgBP0MO6q4PzuquD87qrg/O6q4P/3mAf1qIQUgBCAF/QwAgDE/AIAxPwCAMT8AgDE//eYB/eUBIAX9DIOAXrmDgF65g4BeuYOAXrn95gH95QEhBP0MAQ1QOQENUDkBDVA5AQ1QOSAE/eYB/QxhC7Y6YQu2OmELtjphC7Y6/eQBIAT95gH9DImICDyJiAg8iYgIPImICDz95AEgBP3mAf0Mq6oqPauqKj2rqio9q6oqPf3kASAE/eYB/Qyrqio+q6oqPquqKj6rqio+/eQBIAT95gH9DAAAAD8AAAA/AAAAPwAAAD/95AEgBP3mAf0MAACAPwAAgD8AAIA/AACAP/3kASAE/eYB/QwAAIA/AACAPwAAgD8AAIA//eQBIAX9+AH9DH8AAAB/AAAAfwAAAH8AAAD9rgFBF/2rAf3mASEEIAAgBP0LBAAgAEEQaiIAIAJJDQALC8kDAgF/A3sgACABQQJ0aiECA0AgAP0ABAAhAyAD/eEB/QwAALBCAACwQgAAsEIAALBC/egB/QwAAK7CAACuwgAArsIAAK7C/ekBIQQgBP0MO6q4PzuquD87qrg/O6q4P/3mAf1qIQUgBCAF/QwAgDE/AIAxPwCAMT8AgDE//eYB/eUBIAX9DIOAXrmDgF65g4BeuYOAXrn95gH95QEhBP0MAQ1QOQENUDkBDVA5AQ1QOSAE/eYB/QxhC7Y6YQu2OmELtjphC7Y6/eQBIAT95gH9DImICDyJiAg8iYgIPImICDz95AEgBP3mAf0Mq6oqPauqKj2rqio9q6oqPf3kASAE/eYB/Qyrqio+q6oqPquqKj6rqio+/eQBIAT95gH9DAAAAD8AAAA/AAAAPwAAAD/95AEgBP3mAf0MAACAPwAAgD8AAIA/AACAP/3kASAE/eYB/QwAAIA/AACAPwAAgD8AAIA//eQBIAX9+AH9DH8AAAB/AAAAfwAAAH8AAAD9rgFBF/2rAf3mASEEIAD9DAAAgD8AAIA/AACAPwAAgD/9DAAAgD8AAIA/AACAPwAAgD8gBP3kAf3nAf0LBAAgAEEQaiIAIAJJDQALC8sFAgF/A3sgACABQQJ0aiECA0AgAP0ABAAhAyAD/eAB/QwAAABAAAAAQAAAAEAAAABA/eYB/QwAALBCAACwQgAAsEIAALBC/egB/QwAAK7CAACuwgAArsIAAK7C/ekBIQQgBP0MO6q4PzuquD87qrg/O6q4P/3mAf1qIQUgBCAF/QwAgDE/AIAxPwCAMT8AgDE//eYB/eUBIAX9DIOAXrmDgF65g4BeuYOAXrn95gH95QEhBP0MAQ1QOQENUDkBDVA5AQ1QOSAE/eYB/QxhC7Y6YQu2OmELtjphC7Y6/eQBIAT95gH9DImICDyJiAg8iYgIPImICDz95AEgBP3mAf0Mq6oqPauqKj2rqio9q6oqPf3kASAE/eYB/Qyrqio+q6oqPquqKj6rqio+/eQBIAT95gH9DAAAAD8AAAA/AAAAPwAAAD/95AEgBP3mAf0MAACAPwAAgD8AAIA/AACAP/3kASAE/eYB/QwAAIA/AACAPwAAgD8AAIA//eQBIAX9+AH9DH8AAAB/AAAAfwAAAH8AAAD9rgFBF/2rAf3mASEEIAMgA/3mASEFIAAgA/0MAACAPwAAgD8AAIA/AACAPyAF/eYB/QwAANJCAADSQgAA0kIAANJC/eQBIAX95gH9DABAbEQAQGxEAEBsRABAbET95AH95gEgBP0MAACAPwAAgD8AAIA/AACAP/3lASAD/QwAAACAAAAAgAAAAIAAAACA/U79UCAD/eAB/QwAAEA/AABAPwAAQD8AAEA//UP9Uv0MAABwQQAAcEEAAHBBAABwQSAF/eYB/QwAANJDAADSQwAA0kMAANJD/eQBIAX95gH9DABAbEQAQGxEAEBsRABAbET95AEgBP0MAACAPwAAgD8AAIA/AACAP/3kASAD/eAB/QwAAEA/AABAPwAAQD8AAEA//UP9Uv3nAf0LBAAgAEEQaiIAIAJJDQALCw==";
+  "AGFzbQEAAAABFwNgCH9/f39/f39/AGACf38AYAN/f38AAhABBHBhZ2UGbWVtb3J5AgABAwcGAAABAQECByoGA29uZQAAA3R3bwABA2V4cAACB3NpZ21vaWQAAwR0YW5oAAQDYWRkAAUKyhIGlgICCH8JeyABQQJ0IQ8DQCADIQsgByAJQQJ0aiEOQQAhCANAIAshDCAGIQ0gDv0ABAAhFSAO/QAEECEWIA79AAQgIRcgDv0ABDAhGCACIQoDQCAN/QAEACERIA39AAQQIRIgDf0ABCAhEyAN/QAEMCEUIAz9CQIAIRAgFSAQIBH95gH95AEhFSAWIBAgEv3mAf3kASEWIBcgECAT/eYB/eQBIRcgGCAQIBT95gH95AEhGCAMIAVqIQwgDUHAAGohDSAKQQFrIgoNAAsgDiAV/QsEACAOIBb9CwQQIA4gF/0LBCAgDiAY/QsEMCALIARqIQsgDiAPaiEOIAhBAWoiCCAASQ0ACyANIQYgCUEQaiIJIAFJDQALC78DAgh/DXsgAUECdCEPA0AgAyELIAcgCUECdGohDkEAIQgDQCALIQwgBiENIA79AAQAIRUgDv0ABBAhFiAO/QAEICEXIA79AAQwIRggDiAPav0ABAAhGSAOIA9q/QAEECEaIA4gD2r9AAQgIRsgDiAPav0ABDAhHCACIQoDQCAN/QAEACERIA39AAQQIRIgDf0ABCAhEyAN/QAEMCEUIAz9CQIAIRAgFSAQIBH95gH95AEhFSAWIBAgEv3mAf3kASEWIBcgECAT/eYB/eQBIRcgGCAQIBT95gH95AEhGCAMIARq/QkCACEQIBkgECAR/eYB/eQBIRkgGiAQIBL95gH95AEhGiAbIBAgE/3mAf3kASEbIBwgECAU/eYB/eQBIRwgDCAFaiEMIA1BwABqIQ0gCkEBayIKDQALIA4gFf0LBAAgDiAW/QsEECAOIBf9CwQgIA4gGP0LBDAgDiAPaiAZ/QsEACAOIA9qIBr9CwQQIA4gD2ogG/0LBCAgDiAPaiAc/QsEMCALIARqIQsgCyAEaiELIA4gD2ohDiAOIA9qIQ4gCEECaiIIIABJDQALIA0hBiAJQRBqIgkgAUkNAAsLnAMCAX8DeyAAIAFBAnRqIQIDQCAA/QAEACEDIAP9DAAAsEIAALBCAACwQgAAsEL96AH9DAAArsIAAK7CAACuwgAArsL96QEhBCAE/Qw7qrg/O6q4PzuquD87qrg//eYB/WohBSAEIAX9DACAMT8AgDE/AIAxPwCAMT/95gH95QEgBf0Mg4BeuYOAXrmDgF65g4Beuf3mAf3lASEE/QwBDVA5AQ1QOQENUDkBDVA5IAT95gH9DGELtjphC7Y6YQu2OmELtjr95AEgBP3mAf0MiYgIPImICDyJiAg8iYgIPP3kASAE/eYB/Qyrqio9q6oqPauqKj2rqio9/eQBIAT95gH9DKuqKj6rqio+q6oqPquqKj795AEgBP3mAf0MAAAAPwAAAD8AAAA/AAAAP/3kASAE/eYB/QwAAIA/AACAPwAAgD8AAIA//eQBIAT95gH9DAAAgD8AAIA/AACAPwAAgD/95AEgBf34Af0MfwAAAH8AAAB/AAAAfwAAAP2uAUEX/asB/eYBIQQgACAE/QsEACAAQRBqIgAgAkkNAAsLyQMCAX8DeyAAIAFBAnRqIQIDQCAA/QAEACEDIAP94QH9DAAAsEIAALBCAACwQgAAsEL96AH9DAAArsIAAK7CAACuwgAArsL96QEhBCAE/Qw7qrg/O6q4PzuquD87qrg//eYB/WohBSAEIAX9DACAMT8AgDE/AIAxPwCAMT/95gH95QEgBf0Mg4BeuYOAXrmDgF65g4Beuf3mAf3lASEE/QwBDVA5AQ1QOQENUDkBDVA5IAT95gH9DGELtjphC7Y6YQu2OmELtjr95AEgBP3mAf0MiYgIPImICDyJiAg8iYgIPP3kASAE/eYB/Qyrqio9q6oqPauqKj2rqio9/eQBIAT95gH9DKuqKj6rqio+q6oqPquqKj795AEgBP3mAf0MAAAAPwAAAD8AAAA/AAAAP/3kASAE/eYB/QwAAIA/AACAPwAAgD8AAIA//eQBIAT95gH9DAAAgD8AAIA/AACAPwAAgD/95AEgBf34Af0MfwAAAH8AAAB/AAAAfwAAAP2uAUEX/asB/eYBIQQgAP0MAACAPwAAgD8AAIA/AACAP/0MAACAPwAAgD8AAIA/AACAPyAE/eQB/ecB/QsEACAAQRBqIgAgAkkNAAsLywUCAX8DeyAAIAFBAnRqIQIDQCAA/QAEACEDIAP94AH9DAAAAEAAAABAAAAAQAAAAED95gH9DAAAsEIAALBCAACwQgAAsEL96AH9DAAArsIAAK7CAACuwgAArsL96QEhBCAE/Qw7qrg/O6q4PzuquD87qrg//eYB/WohBSAEIAX9DACAMT8AgDE/AIAxPwCAMT/95gH95QEgBf0Mg4BeuYOAXrmDgF65g4Beuf3mAf3lASEE/QwBDVA5AQ1QOQENUDkBDVA5IAT95gH9DGELtjphC7Y6YQu2OmELtjr95AEgBP3mAf0MiYgIPImICDyJiAg8iYgIPP3kASAE/eYB/Qyrqio9q6oqPauqKj2rqio9/eQBIAT95gH9DKuqKj6rqio+q6oqPquqKj795AEgBP3mAf0MAAAAPwAAAD8AAAA/AAAAP/3kASAE/eYB/QwAAIA/AACAPwAAgD8AAIA//eQBIAT95gH9DAAAgD8AAIA/AACAPwAAgD/95AEgBf34Af0MfwAAAH8AAAB/AAAAfwAAAP2uAUEX/asB/eYBIQQgAyAD/eYBIQUgACAD/QwAAIA/AACAPwAAgD8AAIA/IAX95gH9DAAA0kIAANJCAADSQgAA0kL95AEgBf3mAf0MAEBsRABAbEQAQGxEAEBsRP3kAf3mASAE/QwAAIA/AACAPwAAgD8AAIA//eUBIAP9DAAAAIAAAACAAAAAgAAAAID9Tv1QIAP94AH9DAAAQD8AAEA/AABAPwAAQD/9Q/1S/QwAAHBBAABwQQAAcEEAAHBBIAX95gH9DAAA0kMAANJDAADSQwAA0kP95AEgBf3mAf0MAEBsRABAbEQAQGxEAEBsRP3kASAE/QwAAIA/AACAPwAAgD8AAIA//eQBIAP94AH9DAAAQD8AAEA/AABAPwAAQD/9Q/1S/ecB/QsEACAAQRBqIgAgAkkNAAsLOQEBfyAAIAJBAnRqIQMDQCAAIAD9AAQAIAH9AAQA/eQB/QsEACABQRBqIQEgAEEQaiIAIANJDQALCw==";
 const PAGE_BYTES = 65536; // of WebAssembly's memory
 const STRIP = 16; // columns of a block of the module: a product's columns are padded to a multiple
 
@@ -14,8 +14,13 @@ const STRIP = 16; // columns of a block of the module: a product's columns are p
  * Functions of n numbers of an array in place, from one on; and products, see Matrix.
  * @typedef {(array: Float32Array, from: number, n: number) => void} InPlace
  * @typedef {{ exp: InPlace, sigmoid: InPlace, tanh: InPlace,
- *   pack: (W: Float32Array, matrix: Matrix, B: Float32Array) => void,
- *   product: (n: number, matrix: Matrix, A: Float32Array, B: Float32Array, C: Float32Array) => void }} Kernels
+ *   addRow: (rows: Float32Array, from: number, n: number, sum: Float32Array, to: number) => void,
+ *   pack: (W: Float32Array, rows: number, columns: number, B: Float32Array) => void,
+ *   packTransposed: (W: Float32Array, rows: number, columns: number, B: Float32Array) => void,
+ *   product: (m: number, n: number, k: number, A: Float32Array, B: Float32Array, C: Float32Array, row?: number, term?: number) => void }} Kernels
+ *
+ * `addRow` adds n numbers, a multiple of 4, to as many others. `product` adds A Wᵀ to C (m, n) by rows, where B is W (n, k) packed, or A W where B is W (k, n) packed transposed; n is a
+ * multiple of STRIP. In A (m, k), `row` numbers lie between two rows and `term` between two terms of one: so Aᵀ needs no copy.
  */
 
 /** @param {(x: number) => number} f @returns {InPlace} */
@@ -28,7 +33,13 @@ const PLAIN = {
   exp: inPlace(Math.exp),
   sigmoid: inPlace((x) => 1 / (1 + Math.exp(-x))),
   tanh: inPlace(Math.tanh),
-  pack: (W, _, B) => B.set(W),
+  addRow(rows, from, n, sum, to) {
+    for (let j = 0; j < n; j++) sum[to + j] += rows[from + j];
+  },
+  pack: (W, rows, columns, B) => B.set(W.subarray(0, rows * columns)),
+  packTransposed(W, rows, columns, B) {
+    for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) B[j * rows + i] = W[i * columns + j];
+  },
   product: multiply,
 };
 
@@ -78,15 +89,37 @@ function fastKernels({ exports }) {
     exp: inFours("exp"),
     sigmoid: inFours("sigmoid"),
     tanh: inFours("tanh"),
-    pack(W, { rows, columns }, B) {
+    addRow: (rows, from, n, sum, to) => functions.add(sum.byteOffset + 4 * to, rows.byteOffset + 4 * from, n),
+    pack(W, rows, columns, B) {
       for (let row = 0; row < rows; row++) {
         const at = (row - (row % STRIP)) * columns + (row % STRIP);
         for (let j = 0; j < columns; j++) B[at + j * STRIP] = W[row * columns + j];
       }
     },
-    product(n, { width, columns }, A, B, C) {
-      const product = n === 1 ? functions.one : functions.two;
-      product(n, width, columns, A.byteOffset, B.byteOffset, C.byteOffset);
+    packTransposed(W, rows, columns, B) {
+      for (let strip = 0, at = 0; strip < columns; strip += STRIP)
+        for (let i = 0; i < rows; i++, at += STRIP)
+          for (let j = 0; j < STRIP; j++) B[at + j] = W[i * columns + strip + j];
+    },
+    product(m, n, k, A, B, C, row = k, term = 1) {
+      const even = m & ~1;
+      const multiplyRows = (
+        /** @type {(...numbers: number[]) => void} */ f,
+        /** @type {number} */ first,
+        /** @type {number} */ count,
+      ) =>
+        f(
+          count,
+          n,
+          k,
+          A.byteOffset + 4 * first * row,
+          4 * row,
+          4 * term,
+          B.byteOffset,
+          C.byteOffset + 4 * first * n,
+        );
+      if (even) multiplyRows(functions.two, 0, even);
+      if (m > even) multiplyRows(functions.one, even, 1);
     },
   };
 }
@@ -109,30 +142,33 @@ export class Matrix {
   place(B, kernels) {
     this.B = B;
     this.kernels = kernels;
-    kernels.pack(this.W, this, B);
+    this.load(this.W);
   }
 
-  /**
-   * C += A Wᵀ for the first n rows of A (…, columns) and C (…, width), arrays of `allocate` with an even number of rows: of an
-   * odd n above 1, one row more is computed, from whatever is there.
-   * @param {Float32Array} A @param {Float32Array} C @param {number} n
-   */
+  /** Take other weights. @param {Float32Array} W */
+  load(W) {
+    this.W = W;
+    this.kernels?.pack(W, this.rows, this.columns, /** @type {Float32Array} */ (this.B));
+  }
+
+  /** C += A Wᵀ for the first n rows of A (…, columns) and C (…, width), arrays of `allocate`. @param {Float32Array} A @param {Float32Array} C @param {number} n */
   addProduct(A, C, n) {
-    this.kernels?.product(n, this, A, /** @type {Float32Array} */ (this.B), C);
+    this.kernels?.product(n, this.width, this.columns, A, /** @type {Float32Array} */ (this.B), C);
   }
 }
 
 /**
  * The product by plain loops, in blocks of 4 × 4, whose sums stay in registers; rows left over in blocks of 1 × 4. Nothing is
  * unpacked from an array here: V8 would make the array.
- * @param {number} n @param {Matrix} matrix @param {Float32Array} A @param {Float32Array} B @param {Float32Array} C
+ * @param {number} m @param {number} n @param {number} k @param {Float32Array} A @param {Float32Array} B @param {Float32Array} C
+ * @param {number} row @param {number} term
  */
-function multiply(n, { width, columns: k }, A, B, C) {
-  const fours = n & ~3;
-  for (let j = 0; j < width; j += 4) {
+function multiply(m, n, k, A, B, C, row = k, term = 1) {
+  const fours = m & ~3;
+  for (let j = 0; j < n; j += 4) {
     const b = j * k;
     for (let i = 0; i < fours; i += 4) {
-      const a = i * k;
+      const a = i * row;
       let s00 = 0;
       let s01 = 0;
       let s02 = 0;
@@ -150,10 +186,10 @@ function multiply(n, { width, columns: k }, A, B, C) {
       let s32 = 0;
       let s33 = 0;
       for (let l = 0; l < k; l++) {
-        const x0 = A[a + l];
-        const x1 = A[a + k + l];
-        const x2 = A[a + 2 * k + l];
-        const x3 = A[a + 3 * k + l];
+        const x0 = A[a + l * term];
+        const x1 = A[a + row + l * term];
+        const x2 = A[a + 2 * row + l * term];
+        const x3 = A[a + 3 * row + l * term];
         const w0 = B[b + l];
         const w1 = B[b + k + l];
         const w2 = B[b + 2 * k + l];
@@ -175,24 +211,24 @@ function multiply(n, { width, columns: k }, A, B, C) {
         s32 += x3 * w2;
         s33 += x3 * w3;
       }
-      addFour(C, i * width + j, s00, s01, s02, s03);
-      addFour(C, (i + 1) * width + j, s10, s11, s12, s13);
-      addFour(C, (i + 2) * width + j, s20, s21, s22, s23);
-      addFour(C, (i + 3) * width + j, s30, s31, s32, s33);
+      addFour(C, i * n + j, s00, s01, s02, s03);
+      addFour(C, (i + 1) * n + j, s10, s11, s12, s13);
+      addFour(C, (i + 2) * n + j, s20, s21, s22, s23);
+      addFour(C, (i + 3) * n + j, s30, s31, s32, s33);
     }
-    for (let i = fours; i < n; i++) {
+    for (let i = fours; i < m; i++) {
       let s0 = 0;
       let s1 = 0;
       let s2 = 0;
       let s3 = 0;
       for (let l = 0; l < k; l++) {
-        const x = A[i * k + l];
+        const x = A[i * row + l * term];
         s0 += x * B[b + l];
         s1 += x * B[b + k + l];
         s2 += x * B[b + 2 * k + l];
         s3 += x * B[b + 3 * k + l];
       }
-      addFour(C, i * width + j, s0, s1, s2, s3);
+      addFour(C, i * n + j, s0, s1, s2, s3);
     }
   }
 }

@@ -7,7 +7,7 @@
 const PAUSE_AFTER_MS = 8; // milliseconds of reading between two pauses
 
 /** Pause for waiting events: a newer text, a key, a frame. A message, because a timeout of 0 takes 4 ms. @returns {Promise<unknown>} */
-const pause = () =>
+export const pause = () =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {

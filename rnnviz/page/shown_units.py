@@ -8,6 +8,7 @@ A named unit is one whose finding the model's card has confirmed. The live view 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Floats
 from rnnviz.figures import live
 from rnnviz.figures.live import seriate, steady
 from rnnviz.i18n import _, ngettext
@@ -72,6 +74,8 @@ def unit_order(
     # other.
     state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
     units = _row_orders(model)[kind, state, layer]
+    sums = weighed_sums(model, quantity)
+    units = np.concatenate([units, model.config.hidden_size + np.arange(len(sums))])
     if kind == "steady" and first:
         units = np.concatenate([np.asarray(first, np.int64), units[~np.isin(units, first)]])
     return units
@@ -81,13 +85,16 @@ def unit_order(
 def unit_reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
     """Each unit's reach below and above 0 on the reference text, by state ("hidden", "cell"), (2, L, H) each.
 
-    The strongest colours of a unit are at its reach.
+    The strongest colours of a unit are at its reach. Behind the H units of each layer stand the quantity's
+    weighed sums, whose reach is 1.
     """
     reach = {}
     for name, values in _states(reference_trace(model)).items():
         # 1e-3: a unit that never leaves 0 would otherwise be divided by 0.
         ends = abs(np.percentile(values, (100 - REACH_PERCENTILE, REACH_PERCENTILE), axis=0))
-        reach[name] = np.maximum(ends, np.maximum(MIN_SIDE_RATIO * ends.max(axis=0), 1e-3)).astype(np.float32)
+        ends = np.maximum(ends, np.maximum(MIN_SIDE_RATIO * ends.max(axis=0), 1e-3)).astype(np.float32)
+        further = (0, len(weighed_sums(model, name)))
+        reach[name] = np.pad(ends, ((0, 0), (0, 0), further), constant_values=1)
     return reach
 
 
@@ -107,7 +114,7 @@ def _states(read: Trace) -> dict[str, npt.NDArray[np.float32]]:
     return {"hidden": read.hidden, **({} if read.cell is None else {"cell": read.cell})}
 
 
-MAX_NAMED_UNITS = 3
+MAX_NAMED_UNITS = 4
 """Named units of a view, at most; a reader takes in no more."""
 
 TRACE_QUANTITIES = ("hidden", "cell")
@@ -116,7 +123,9 @@ TRACE_QUANTITIES = ("hidden", "cell")
 
 @dataclass(frozen=True)
 class NamedUnit:
-    """A unit with its findings on the model's card, the best first."""
+    """A unit with its findings on the model's card, the best first. Weighed sums of a quantity are numbered
+    behind the units, from H on.
+    """
 
     quantity: str
     layer: int
@@ -132,12 +141,36 @@ def named_units(model: Network) -> tuple[NamedUnit, ...]:
     if not model.card.get(model_card.UNITS_KEY):
         return ()
     config, findings_by_unit = model.config, dict[tuple[str, int, int], list["Recorded"]]()
+    counts = Counter[str]()
     for finding in model_card.unit_findings(model.card):
         exists = finding.layer < config.layers and finding.unit < config.hidden_size
+        unit = finding.unit
+        if finding.weighed is not None:
+            exists = finding.layer < config.layers and len(finding.weighed.weights) == config.hidden_size
+            unit = config.hidden_size + counts[finding.quantity]
         is_drawn = finding.quantity in TRACE_QUANTITIES and finding.quantity in live.quantities(config.cell)
         if exists and is_drawn and finding.verdict == "remembers":
-            findings_by_unit.setdefault((finding.quantity, finding.layer, finding.unit), []).append(finding)
+            findings_by_unit.setdefault((finding.quantity, finding.layer, unit), []).append(finding)
+            counts[finding.quantity] += finding.weighed is not None
     return tuple(NamedUnit(*where, same) for where, same in list(findings_by_unit.items())[:MAX_NAMED_UNITS])
+
+
+def weighed_sums(model: Network, quantity: str) -> list[Recorded]:
+    """The named weighed sums of a quantity, in the order of their numbers."""
+    rows = (row.findings[0] for row in named_units(model) if row.quantity == quantity)
+    return [finding for finding in rows if finding.weighed is not None]
+
+
+def row_values(model: Network, trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
+    """The rows of the heat map over characters start .. stop - 1: (n, H) of the units, then the quantity's
+    weighed sums, whichever layer they are of.
+    """
+    values = live.heat_map_values(trace, quantity, layer, start, stop)
+    sums = weighed_sums(model, quantity)
+    if not sums:
+        return values
+    planes = (live.heat_map_values(trace, quantity, finding.layer, start, stop) for finding in sums)
+    return np.column_stack([values, *(f.along(plane) for f, plane in zip(sums, planes, strict=True))])
 
 
 def named_among(named: tuple[NamedUnit, ...], quantity: str, layer: int) -> list[int]:

@@ -25,6 +25,9 @@ const BELOW_USUAL = 0.9; // of the usual perplexity: a longer text below it may 
 const JUDGED_CHARS = 500;
 const MOSTLY_UNKNOWN = 0.5; // of the characters: the rest says nothing of the text
 
+const KEPT_TEXT = "rnnviz.pasted"; // the key in sessionStorage, which lives as long as the tab
+const MAX_KEPT_CHARS = 200_000;
+
 /** A text; `kind` stands for the name of one that is no file. @typedef {{ name?: string, kind?: "pasted" | "example", bytes?: Uint8Array, text: string, encoding?: string, certainty?: string }} Source */
 /** @typedef {{ network: ChosenNetwork, result: TextResult, record: TextRecord }} Reading */
 
@@ -33,6 +36,23 @@ class PageViewer extends View {
   /** @param {any} data @returns {any} */
   decode(data) {
     return data;
+  }
+}
+
+/** Keep a pasted text for a reload of the tab; "", or a longer text, forgets the one before. @param {string} text */
+export function keepPasted(text) {
+  try {
+    if (text && text.length <= MAX_KEPT_CHARS) sessionStorage.setItem(KEPT_TEXT, text);
+    else sessionStorage.removeItem(KEPT_TEXT);
+  } catch {} // storage is refused or full: a reload forgets the text
+}
+
+/** The pasted text that the tab has kept; "" for none. */
+export function keptPasted() {
+  try {
+    return sessionStorage.getItem(KEPT_TEXT) ?? "";
+  } catch {
+    return "";
   }
 }
 
@@ -93,7 +113,11 @@ export class TextPage {
     this.numbers = new Numbers(fixed.language);
     label(this.root, this.phrase);
     find(this.root, "textarea.tp-text").placeholder = this.phrase("text.paste");
-    this.source ??= { kind: "example", text: example };
+    if (!this.source) {
+      const kept = keptPasted();
+      find(this.root, "textarea.tp-text").value = kept;
+      this.source = kept ? { kind: "pasted", text: kept } : { kind: "example", text: example };
+    }
     return this.readings.length && !this.busy ? this.attempt(() => this.retitle()) : this.score();
   }
 
@@ -152,6 +176,7 @@ export class TextPage {
   /** @param {Source} source */
   open(source) {
     this.source = source;
+    keepPasted(source.kind === "pasted" ? source.text : "");
     if (source.kind !== "pasted") find(this.root, "textarea.tp-text").value = "";
     return this.score();
   }
@@ -436,12 +461,17 @@ export class TextPage {
     find(root, "div.tp-under-way").hidden = true;
     find(root, "section.tp-answer").hidden = find(root, "details.tp-most").hidden = true;
     if (this.view) this.view.root.hidden = true;
-    const message = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof FileError)) return this.showAlert(phrase("text.failed", { name, error: message }));
-    const written = Object.entries(error.values).map(([key, value]) => [
-      key,
-      typeof value === "number" ? numbers.whole(value) : value,
-    ]);
-    this.showAlert(phrase(error.reason, { name, file: name, ...Object.fromEntries(written) }));
+    this.showAlert(sentenceOf(error, phrase, numbers, name));
   }
+}
+
+/** The sentence on an error. @param {unknown} error @param {Phrase} phrase @param {Numbers} numbers @param {string} name of the file */
+export function sentenceOf(error, phrase, numbers, name) {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof FileError)) return phrase("text.failed", { name, error: message });
+  const written = Object.entries(error.values).map(([key, value]) => [
+    key,
+    typeof value === "number" ? numbers.whole(value) : value,
+  ]);
+  return phrase(error.reason, { name, file: name, ...Object.fromEntries(written) });
 }

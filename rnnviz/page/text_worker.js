@@ -5,6 +5,7 @@
 //   expect    a network's predictions of a character of the text that it read last
 
 import { Network, Reading } from "./engine.js";
+import { pause } from "./reader.js";
 import { TextScore } from "./scoring.js";
 import { Stretches } from "./stretches.js";
 import { characterAt, Vocabulary } from "./vocabulary.js";
@@ -15,8 +16,8 @@ export const CONTEXT_CHARS = 500; // that a network reads before a character who
 const PROGRESS_MS = 100; // milliseconds between two messages of progress
 const LISTED_CHARACTERS = 5;
 
-/** @param {any} scope the worker's global object, for which the DOM's types have no name */
-export function serve(scope) {
+/** @param {any} scope the worker's global object @returns {(message: WorkerMessage) => void} */
+export function serveTexts(scope) {
   /** @type {Map<string, { message: NetworkMessage, network: Network, ids: Uint32Array }>} */
   const networks = new Map();
   let stopped = 0; // the number of the last reading that is to stop
@@ -83,9 +84,9 @@ export function serve(scope) {
     }
   }
 
-  scope.onmessage = (/** @type {{ data: WorkerMessage }} */ { data }) => {
-    if (data.kind === "stop") stopped = data.id;
-    else queue = queue.then(() => answer(data));
+  return (message) => {
+    if (message.kind === "stop") stopped = message.id;
+    else queue = queue.then(() => answer(message));
   };
 }
 
@@ -99,6 +100,3 @@ function codesOf(text, { replaced }, count) {
   }
   return codes;
 }
-
-/** Let the worker hear what has been sent to it. */
-const pause = () => new Promise((resolve) => setTimeout(resolve));

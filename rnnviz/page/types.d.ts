@@ -10,9 +10,21 @@ export interface Index {
   networks: Record<string, { weights: string; data: string; fixed: Record<string, string> }>;
   openings: Record<string, string>;
   texts: Record<string, string>; // what the part for whole texts says
-  worker: string; // the script that reads whole texts
+  worker: string; // the script that reads whole texts, and trains
+  training: Record<string, string>; // what the part that trains has, by language
+  corpora: Record<string, Corpus>; // texts to train on, by name
   documentation?: string; // the address of a page that explains; "" for none
   offline?: string; // the service worker; a page of one file has none
+}
+
+/** A text to train on: its file, what a card says of it, and the first sentence to watch. */
+export interface Corpus {
+  file: string;
+  name: string;
+  title: string;
+  licence: string;
+  language: string;
+  watched: string;
 }
 
 /** What the page's script has beside its modules. */
@@ -20,6 +32,7 @@ export interface Look {
   markup: string;
   styles: string;
   texts: { markup: string; viewer: { markup: string; styles: string } };
+  training: string; // its markup
   colours: Themes<Theme>;
   normalisers: Record<string, Record<string, string>>;
   scales: Record<string, Record<string, Record<string, Scale>>>; // of quantities, by cell and activation
@@ -43,13 +56,20 @@ export interface Config {
   tied: boolean;
 }
 
+/** A weighed sum of a layer's units, see `WeighedSum` in rnnviz/networks/model_card.py. */
+export interface WeighedSum {
+  weights: Float32Array;
+  bias: number;
+  layer: number;
+}
+
 export type Tensors = Record<string, Float32Array>;
 
 /** One level of an n-gram model's tables: see ngram.js. */
 export interface Level {
-  keys: Uint32Array;
-  share: Float32Array;
-  backoff: Float32Array;
+  keys: Uint32Array | Float64Array;
+  share: Float32Array | Float64Array;
+  backoff: Float32Array | Float64Array;
 }
 
 /** All data of the engine, except the weights. */
@@ -62,7 +82,7 @@ export interface PageModel {
   normaliser: Record<string, string>; // replacements of characters before they are read
   /** the unit of each row, by order, layer and quantity */
   rows: Record<string, Uint16Array>;
-  /** each unit's reach below and above 0, (2, L, H), by state */
+  /** each row's reach below and above 0, (2, L, rows), by state */
   reach: Record<string, Float32Array>;
 }
 
@@ -112,7 +132,7 @@ export interface BrowserRows {
   high: number;
 }
 
-/** The arrays of a .data file by name: level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE. */
+/** The arrays of a .data file by name: level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE, sums:STATE. */
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
 
 /** The bits by which the cost of character `at` rises without each of those before it. */
@@ -228,7 +248,7 @@ export interface TrainingReport {
   share: number; // of the run, 0 … 1
   train_perplexity: number; // since the last report
   validation_perplexity: number | null;
-  gradient_norm: number; // the largest since the last report, before clipping
+  gradient_norms: [step: number, norm: number][]; // before clipping, the largest ones since the last report
   learning_rate: number;
   characters_per_second: number;
   best: boolean;

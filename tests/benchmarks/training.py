@@ -3,6 +3,7 @@
     python tests/benchmarks/training.py speed [--cells gru lstm] [--units 256 512] [--seconds 8] [--turns 3]
     python tests/benchmarks/training.py minutes [--presets one-minute five-minutes] [--cores 2]
     python tests/benchmarks/training.py epochs
+    python tests/benchmarks/training.py page
 
 A run is `python -m rnnviz train` as users get it, with dropout on embedding, W_hh and output, batch 32 × 64:
 backward pass and threads are its own choice. It is timed by its own events, once it has trained for twelve
@@ -14,10 +15,12 @@ minutes  the presets on The Time Machine, on the first so many processors: the p
          text, read once, at the end, and when validation was first better than a 6-gram's
 epochs   the preset As in the textbook by both partitions, as a table: the perplexity of the 10,000 characters
          it trains on, as it reads them, and of the next 10,000
+page     a minute of The Time Machine in the page that needs no server, as it opens, while somebody types
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,7 +39,7 @@ import rnnviz
 WARM = 12.0  # seconds of training
 LIMITS = {"one-minute": 4.30, "five-minutes": 4.15}  # perplexity
 DROPOUT = ("--dropout-embedding", "0.1", "--dropout-weight", "0.4", "--dropout-output", "0.4")
-PARTS = ("speed", "minutes", "epochs", "textbook")
+PARTS = ("speed", "minutes", "epochs", "page", "textbook")
 EPOCHS = (1, 5, 10, 20, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500)
 BATCH, STEPS = 32, 35  # the textbook's
 
@@ -183,6 +186,35 @@ def epochs() -> None:
         print("|", n, "|", " | ".join(f"{column[n - 1]:.2f}" for column in columns), "|")
 
 
+def page() -> None:
+    """A figure for speed, held-out perplexity and keys."""
+    from keystroke import LETTERS, TYPE, high
+    from sitting import browser
+
+    from rnnviz.networks import checkpoint
+    from rnnviz.page import build, folder
+    from tests.support.serving import serve_files
+
+    info = checkpoint.read_info(checkpoint.find("timemachine-gru"))
+    with tempfile.TemporaryDirectory() as root, browser() as opened:
+        folder.write(Path(root, "page"), build.folder_files([info]))
+        with serve_files(Path(root)) as port:
+            opened.goto(f"http://127.0.0.1:{port}/page/?show=train")
+            opened.get_by_role("button", name="Start", exact=True).click()
+            opened.get_by_role("button", name="Stop", exact=True).wait_for()
+            times: list[float] = []
+            while not opened.get_by_role("link", name="Save the network").is_visible():
+                times.append(opened.evaluate(TYPE, LETTERS[len(times) % len(LETTERS)]))
+                opened.wait_for_timeout(200)  # between two keys
+            said = opened.locator(".tr-said").inner_text()
+    read = int(re.findall(r"After ([\d,]+)", said)[0].replace(",", ""))
+    figure(
+        "a minute of training in the page, a GRU of 64 units", read / 60, "characters a second", least=55_000
+    )
+    figure("its held-out perplexity", float(re.findall(r"perplexity is (\d+\.\d+)", said)[0]), most=5.0)
+    figure("95 % of the keys meanwhile within", high(times), "ms", most=50)
+
+
 def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("what", nargs="?", choices=PARTS, default=PARTS[0], metavar="PART")
@@ -201,6 +233,8 @@ def main() -> None:
         minutes(args.presets, args.cores)
     elif args.what == "epochs":
         epochs()
+    elif args.what == "page":
+        page()
     else:
         speed(shapes, args.seconds, args.turns, args.warm)
 

@@ -75,6 +75,34 @@ def test_history_restores_models_examples_and_pages(live: Live) -> None:
     holds(page, {"model": "tiny-lstm"})
 
 
+@anew
+def test_page_left_before_it_was_read_keeps_the_readers_model(live: Live) -> None:
+    page = live.page
+    choose_model(page, "tiny-lstm")
+    holds(page, {"model": "tiny-lstm"})
+    live.write("matter to us")
+    holds_text(page, "matter to us")
+    page.evaluate(
+        """() => {
+            const push = history.pushState;
+            history.pushState = (...entry) => {
+                history.pushState = push;
+                push.apply(history, entry);
+                history.back(); // the page's values come later, with the answer
+            };
+        }"""
+    )
+    page.get_by_role("link", name="Perplexity").click()
+    page.wait_for_function("history.length > 2 && location.pathname === '/'")
+    live.reads("matter to us")
+    expect(page.locator(MODEL_FIELD)).to_have_value("tiny-lstm")
+    holds_text(page, "matter to us")
+    page.go_forward()
+    expect(page.get_by_test_id("stFileUploader")).to_be_visible()
+    holds(page, {"model": "tiny-lstm", "section": "origin"})
+    expect(page.locator(MODEL_FIELD)).to_have_value("tiny-lstm")
+
+
 def test_share_copies_current_address(live: Live) -> None:
     page, share = live.page, live.page.get_by_role("button", name="Share")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

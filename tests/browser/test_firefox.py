@@ -27,6 +27,13 @@ WATCH = """
         console.error(`against the policy: ${event.violatedDirective} ${event.blockedURI}`));
 """
 
+# Playwright hears of no download over BiDi.
+KEEP_BLOB = """
+    URL.createObjectURL = new Proxy(URL.createObjectURL, {
+        apply(make, self, given) { window.blob = given[0]; return Reflect.apply(make, self, given); },
+    });
+"""
+
 PAINTED = "(canvas) => canvas.toDataURL()"
 
 Open = Callable[..., Live]
@@ -155,3 +162,21 @@ def test_single_file_answers_keys_without_server(open_page: Open, site: Path, mo
     live.area.press_sequentially("s")
     live.reads("The Times")
     assert_numbers(live, models_folder / "tiny-lstm.safetensors", "The Times")
+
+
+def test_word_is_learnt_kept_and_saved(open_page: Open, address: str, tmp_path: Path) -> None:
+    live = open_page(f"{address}?show=train", KEEP_BLOB)
+    training = live.page.locator("#training")
+    training.get_by_role("combobox", name="Text").select_option("hello")
+    training.get_by_role("button", name="Start").click()
+    expect(training.locator(".tr-said")).to_contain_text(re.compile(r"perplexity 1\.\d"))
+    training.get_by_role("button", name="Stop").click()
+    live.reads("hellohello")
+    link = training.get_by_role("link", name="Save the network")
+    link.click()
+    expect(link).to_have_attribute("download", "hello-rnn-16.safetensors")
+    saved = tmp_path / "hello-rnn-16.safetensors"
+    saved.write_bytes(bytes(live.page.evaluate("async () => [...new Uint8Array(await blob.arrayBuffer())]")))
+    assert_numbers(live, saved, "hellohello")
+    live.page.reload()
+    expect(training.locator(".tr-kept")).to_contain_text("your RNN 16 · “hello”")

@@ -110,6 +110,27 @@ def test_pasted_text_passages_and_table(texts: Texts, tmp_path: Path) -> None:
     assert place <= 3000
 
 
+def test_reload_keeps_pasted_text_until_a_file_is_read(texts: Texts) -> None:
+    page, root, text = texts.page, texts.root, LONG[:300]
+    pasted = root.get_by_role("textbox", name="Paste a text")
+
+    def reload(name: str) -> None:
+        page.reload()
+        expect(root.locator(".tp-of")).to_have_text(f"Perplexity of the {name}")
+
+    for kept, name in ((text, "pasted text"), ("a " * 100_001, "example")):
+        pasted.fill(kept)
+        root.get_by_role("button", name="Read the pasted text").click()
+        expect(root.locator(".tp-of")).to_have_text("Perplexity of the pasted text")
+        reload(name)
+        expect(pasted).to_have_value(kept if name == "pasted text" else "")
+    pasted.fill(text)
+    root.get_by_role("button", name="Read the pasted text").click()
+    expect(root.locator(".tp-of")).to_have_text("Perplexity of the pasted text")
+    texts.read("story.txt", TEXT.encode())
+    reload("example")
+
+
 def test_character_has_predictions_of_the_network(texts: Texts) -> None:
     texts.read("story.txt", TEXT[:300].encode())
     viewer = texts.root.get_by_test_id("rnnviz-viewer")

@@ -6,6 +6,7 @@ answers, each after its length in 4 bytes; look.json what the page's script has,
 The networks are of every cell, with random weights, small enough to be made in a moment.
 """
 
+import base64
 import json
 import struct
 import sys
@@ -43,6 +44,15 @@ ASKS: list[dict[str, Any]] = [
     {"text": "The Time Traveller (nobody knew", "columns": 8, "unit": 3, "pin": 0},
     {"text": "The Time Travelled, nobody knew", "columns": 20, "unit": 3, "order": "alike"},
     {"text": "The Time Travelled, é 中文 🐒 knew", "columns": 20, "start": 4, "order": "index"},
+    {"text": "The Time Travelled, é 中文 🐒 knew", "unit": 12, "pin": 3},
+    {"text": "The Time Travelled, é 中文 🐒 new", "unit": 13, "layer": 1},
+    {
+        "text": "The Time Travelled, é 中文 🐒 new",
+        "unit": 12,
+        "layer": 1,
+        "quantity": "cell",
+        "order": "index",
+    },
     {"text": "The Time", "temperature": 0.5},
     {"text": "The Time was", "temperature": 0.5, "top_k": 5},
     {"text": "The Tide was", "temperature": 0.5, "top_k": 5},
@@ -75,7 +85,8 @@ def write(folder: Path) -> None:
     found = model_card.unit_findings(shipped.card)[0]
     for name, (cell, options) in NETWORKS.items():
         path = folder / f"{name}.safetensors"
-        named = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
+        named = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5)]
+        named += [sum_record(found, cell, options.get("layers", 1)), sum_record(found, cell, 1)]
         card = {"held_out": {"perplexity": 4.3}, "language": "en", model_card.UNITS_KEY: {"findings": named}}
         model = tiny(cell, name=name, card=card, **options)
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
@@ -103,6 +114,23 @@ def write(folder: Path) -> None:
         json.dumps({name: look[name] for name in ("colours", "normalisers", "scales")})
     )
     (folder / "orders.json").write_text(json.dumps(row_orders()))
+
+
+def sum_record(found: model_card.Recorded, cell: str, layers: int) -> dict[str, Any]:
+    """A weighed sum of the last of so many layers on a card: of the cell states of an LSTM of two layers."""
+    H = tiny(cell).config.hidden_size
+    weights = np.sin(np.arange(H) + layers).astype("<f2")
+    quantity = "cell" if (cell, layers) == ("lstm", 2) else "hidden"
+    packed = base64.b64encode(weights.tobytes()).decode()
+    return replace(
+        found,
+        target="capital",
+        quantity=quantity,
+        layer=layers - 1,
+        unit=H,
+        weights=packed,
+        bias=0.1 * layers,
+    ).to_json()
 
 
 def row_orders() -> dict[str, Any]:

@@ -10,6 +10,7 @@ import * as primitives from "../../rnnviz/ui/pages/learn/static/primitives.js";
 // Whether motion is reduced is asked once, when the view's modules are read.
 Object.assign(globalThis, { window: { matchMedia: () => ({ matches: true }) } });
 const view = await import("../../rnnviz/ui/pages/learn/static/view.js");
+const { Room } = await import("../../rnnviz/ui/pages/learn/static/room.js");
 
 /** @param {ArrayLike<number>} values @param {number[]} expected */
 function near(values, expected) {
@@ -200,4 +201,34 @@ test("places that are too close are pushed apart, in their order and between the
 test("a line begins anew after a gap", () => {
   assert.equal(plot.pathOf([[10, 70], [35, 45.06], null, [85, 20]]), "M10.0,70.0L35.0,45.1M85.0,20.0");
   assert.equal(plot.pathOf([null, [1, 2]]), "M1.0,2.0");
+});
+
+test("the room opens with its address, also where an answer to an ask before it is on its way", () => {
+  const element = { classList: { toggle() {} } };
+  const wishes = /** @type {object[]} */ ([]);
+  const ask = (/** @type {object} */ wish) => wishes.push(wish);
+  const root = /** @type {any} */ ({ querySelector: () => element });
+  const room = new Room(
+    root,
+    ask,
+    () => {},
+    () => {},
+  );
+  room.panel = /** @type {any} */ ({ show() {} });
+  room.follow = async () => {};
+  const door = /** @type {any} */ ({ url: "http://10.0.0.7:8600" });
+  room.press();
+  room.takeAnswer({ door: null }, {});
+  assert.ok(room.addressShown);
+  room.takeAnswer({ door }, {});
+  assert.ok(room.addressShown);
+  room.closeRoom();
+  room.takeAnswer({ door: null }, {});
+  assert.ok(!room.addressShown);
+  room.press();
+  room.takeAnswer({ door: null, trouble: "no port is free" }, {});
+  assert.ok(room.addressShown, "the reason stands there");
+  room.takeAnswer({ door: null }, {});
+  assert.ok(!room.addressShown);
+  assert.deepEqual(wishes, [{ open: true }, { open: false }, { open: true }]);
 });

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { FileError } from "../../rnnviz/page/safetensors.js";
 import { MAX_TEXT_BYTES, readText } from "../../rnnviz/page/text_file.js";
-import { TextPage } from "../../rnnviz/page/text_page.js";
+import { keepPasted, keptPasted, TextPage } from "../../rnnviz/page/text_page.js";
 import { TextRecord } from "../../rnnviz/page/text_record.js";
 import { ViewerAnswers } from "../../rnnviz/page/viewer_answers.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
@@ -211,3 +211,30 @@ for (const [kind, [given, names]] of Object.entries(SENTENCES))
     const network = /** @type {any} */ ({ vocabularySize: 60, usualPerplexity: 4.24 });
     assert.deepEqual(TextPage.prototype.sentences.call(/** @type {any} */ (page), network, result), names);
   });
+
+// ---- a reload ----
+
+test("a pasted text is kept for a reload, unless it is long, another one is read, or storage is refused", () => {
+  const kept = new Map();
+  const storage = {
+    getItem: (/** @type {string} */ name) => kept.get(name) ?? null,
+    setItem: (/** @type {string} */ name, /** @type {string} */ text) => kept.set(name, text),
+    removeItem: (/** @type {string} */ name) => kept.delete(name),
+  };
+  Object.defineProperty(globalThis, "sessionStorage", { configurable: true, value: storage });
+  keepPasted("春江潮水");
+  assert.equal(keptPasted(), "春江潮水");
+  keepPasted("a".repeat(200_000));
+  assert.equal(keptPasted().length, 200_000);
+  keepPasted("a".repeat(200_001));
+  assert.equal(keptPasted(), "");
+  keepPasted("a");
+  keepPasted("");
+  assert.equal(keptPasted(), "");
+  const refuse = () => {
+    throw new DOMException("refused", "SecurityError");
+  };
+  Object.defineProperty(globalThis, "sessionStorage", { configurable: true, get: refuse });
+  keepPasted("a");
+  assert.equal(keptPasted(), "");
+});

@@ -79,3 +79,27 @@ for (const [name, [exact, low, high]] of Object.entries(FUNCTIONS))
     assert.ok(Math.abs(values[1] - exact(-Infinity)) < 1e-37 && Math.abs(values[4] - exact(-1e30)) < 1e-37);
     if (name !== "exp") assert.ok(values[2] === 1 && values[3] === 1);
   });
+
+for (const plain of [false, true])
+  test(`products of a transpose, and rows added, ${plain ? "plain" : "by the module"}`, () => {
+    const [m, n, k] = [20, 32, 7];
+    const { arrays, kernels } = allocate([k * m, k * n, k * n, m * n, n], plain);
+    const [A, W, B, C, sum] = arrays;
+    A.set(numbers(k * m, 1));
+    W.set(numbers(k * n, 2));
+    kernels.packTransposed(W, k, n, B);
+    kernels.product(m, n, k, A, B, C, 1, m); // Aᵀ W of A (k, m)
+    for (let i = 0; i < m; i++)
+      for (let j = 0; j < n; j++) {
+        let expected = 0;
+        for (let l = 0; l < k; l++) expected += A[l * m + i] * W[l * n + j];
+        assert.ok(Math.abs(C[i * n + j] - expected) < 1e-5);
+      }
+    for (let row = 0; row < k; row++) kernels.addRow(W, row * n, n - 4, sum, 4);
+    assert.deepEqual(sum.slice(0, 4), new Float32Array(4));
+    for (let j = 0; j < n - 4; j++) {
+      let expected = 0;
+      for (let l = 0; l < k; l++) expected += W[l * n + j];
+      assert.ok(Math.abs(sum[4 + j] - expected) < 1e-5);
+    }
+  });

@@ -60,6 +60,7 @@ def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
     page = files["index.html"].decode()
     index = index_of(page)
     named = [index["offline"], index["worker"], *index["openings"].values(), *index["texts"].values()]
+    named += [*index["training"].values(), *(corpus["file"] for corpus in index["corpora"].values())]
     for network in index["networks"].values():
         named += [network["weights"], network["data"], *network["fixed"].values()]
     linked = re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page)
@@ -203,11 +204,9 @@ def test_ngram_model_and_unknown_cell_have_no_page(
 
 
 def test_engine_knows_cells_of_pages() -> None:
-    gates = re.search(
-        r"const GATES = \{(.*?)\};", (build.PAGE_FOLDER / "cells.js").read_text("utf-8"), re.DOTALL
-    )
-    assert gates
-    assert tuple(re.findall(r"(\w+): \[", gates[1])) == CELLS
+    cells = re.search(r"const CELLS = \{(.*?)\};", (build.PAGE_FOLDER / "cells.js").read_text("utf-8"))
+    assert cells
+    assert tuple(re.findall(r"(\w+): ", cells[1])) == CELLS
     scales = build.page_look()["scales"]
     assert scales["lstm"]["tanh"] == {name: asdict(live.scale(name)) for name in live.quantities("lstm")}
     assert scales["rnn"]["relu"]["hidden"] == asdict(live.scale("hidden", "relu"))
@@ -248,6 +247,6 @@ def test_bundle_takes_given_modules_and_leaves_comments_out(
 
 
 def test_every_page_module_is_in_bundle() -> None:
-    script = build.page_script()
+    script = build.page_script() + build.worker_script()
     modules = {path.relative_to(PACKAGE).as_posix() for path in build.PAGE_FOLDER.glob("*.js")}
     assert modules - set(re.findall(r"^// (\S+\.js)$", script, re.MULTILINE)) == {"page/offline.js"}

@@ -42,5 +42,6 @@ def test_dials_apply_where_the_packages_settings_do() -> None:
 
 
 def test_texts_come_with_the_package() -> None:
-    texts = training_words.training_corpora()
-    assert texts["timemachine"].text == corpora.read("timemachine").text
+    texts = [corpus.name for corpus in training_words.training_corpora()]
+    assert texts == list(training_words.WATCHED)
+    assert not any(corpora.describe(name).needs_download for name in texts)

@@ -70,9 +70,9 @@ def holds(page: Page, values: Mapping[str, str | None]) -> None:
     page.wait_for_function(
         """(wanted) => {
             const here = new URLSearchParams(location.search);
-            return Object.entries(wanted).every(([name, value]) => here.get(name) === value);
+            return wanted.every(([name, value]) => here.get(name) === value);
         }""",
-        arg=dict(values),
+        arg=list(map(list, values.items())),  # `wait_for_function` leaves out what is None in a dict
     )
 
 

@@ -7,6 +7,7 @@ find(model, text, what)     all of this in one call
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy as np
 from rnnviz.arrays import Array, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
+from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.evidence import add_evidence, needs_fits
+from rnnviz.lab.analysis.probing import random_labels, weighed_sums
 from rnnviz.lab.analysis.search_result import Replication, Search, holm, min_shifts
 from rnnviz.lab.analysis.searching import DEFAULT_SHIFTS, Searcher
 from rnnviz.lab.analysis.targets import Target
@@ -26,11 +29,15 @@ from rnnviz.networks.progress import Progress, Reporter, part
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace_long_text
+from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import TextOrPath, text_of
 
 Sought = str | Target | Array
 W = TypeVar("W", bound=Sought)
 
+
+MAX_FITTING_CHARS = 60_000
+"""Characters of a text to which weighed sums are fitted, at most, for a card."""
 
 READING_SHARE, COPIES_SHARE = 0.2, 0.7
 """The share of the work that reading takes; and the share of the rest that the copies take."""
@@ -128,6 +135,69 @@ def controlled(
     return [next(remaining) if target.varies or not len(target) else None for target in targets]
 
 
+def weighed(
+    model: Network,
+    traced: Trace,
+    targets: Sequence[Target],
+    fitting: Trace,
+    fitting_targets: Sequence[Target],
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    shifts: int = DEFAULT_SHIFTS,
+    seed: int = 0,
+    copies: int = UNTRAINED_COPIES,
+    fresh: Fresh | None = None,
+    progress: Progress | None = None,
+) -> list[Search | None]:
+    """As `controlled`, of weighed sums of a layer's units in place of units.
+
+    They are fitted to the text `fitting`, by `model` too, and its targets; the searched text chooses one of
+    their penalties and layers on its first part. Untrained copies have sums fitted alike, and chance is the
+    score of sums fitted to random labels, for such labels, where that is more than a shifted target's.
+    """
+    needs_fits()
+    report, random = Reporter(progress), np.random.default_rng(seed)
+    pairs = list(zip(targets, fitting_targets, strict=True))
+    varying = [pair for pair in pairs if pair[0].varies and pair[1].varies]
+    networks = [model, *untrained(model, copies, fresh=fresh)] if varying else []
+    searched, random_best, columns = [], [], list[list[Floats]]([] for _pair in varying)
+    for number, network in enumerate(networks):
+        if network is not model:
+            traced_here, fitting_here = (trace_long_text(network, read.text) for read in (traced, fitting))
+        else:
+            traced_here, fitting_here = traced, fitting
+
+        def fit(labels: Array, read: Trace = traced_here, fitted: Trace = fitting_here) -> Searcher:
+            layers = range(fitted.hidden.shape[1]) if layer is None else [layer]
+            planes = {n: activations(fitted, layer=n, quantity=quantity) for n in layers}
+            sums = [line for n, plane in planes.items() for line in weighed_sums(plane, labels, n)]
+            return Searcher(read, quantity=quantity, seed=seed, sums=sums)
+
+        for place, (target, fitting_target) in enumerate(varying):
+            searcher = fit(fitting_target.values)
+            width = 0 if target.graded else edges
+            if network is model:
+                searched.append((searcher, searcher.search(target, edges=width, shifts=shifts)))
+                by_chance = fit(random_labels(fitting_target.values, random))
+                labels = replace(target, values=random_labels(target.values, random))
+                random_best.append(by_chance.search(labels, shifts=0).best.score)
+            else:
+                columns[place].append(searcher.best_column(target, width).astype(np.float32))
+            report((number + (place + 1) / len(varying)) / (len(networks) + 1))
+    remaining = []
+    for (searcher, search), chance, copy_values, (target, fitting_target) in zip(
+        searched, random_best, columns, varying, strict=True
+    ):
+        fitted = fitting.ids, fitting_target.values
+        search = replace(search, chance=max(search.chance, chance))
+        width = 0 if target.graded else edges
+        remaining.append(add_evidence(searcher, search, target, copy_values, edges=width, fitted=fitted))
+    report.end()
+    return [remaining.pop(0) if pair in varying else None for pair in pairs]
+
+
 class _Options(TypedDict, total=False):
     layer: int | None
     quantity: str
@@ -136,6 +206,7 @@ class _Options(TypedDict, total=False):
     seed: int
     copies: int
     fresh: Fresh | None
+    directions: bool | TextOrPath
     progress: Progress | None
 
 
@@ -175,6 +246,7 @@ def find(
     seed: int = 0,
     copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
+    directions: bool | TextOrPath = False,
     progress: Progress | None = None,
 ) -> Search | Replication | list[Search] | list[Replication]:
     """The units of `model` that follow a target in `text`: ranked, controlled, with a verdict.
@@ -191,6 +263,9 @@ def find(
               needs them
     seed      chooses the shifts
     copies    untrained copies of the network, searched for the same; `fresh` is that of `untrained`
+    directions  search directions in place of units: all units of a layer, weighed by a fit. True: fitted to
+              the first third of `text`, and searched in the rest; or another text to fit them to, where a
+              target is no mask
     progress  called with the share done
 
     The Search has all units in `found`, the best-ranked first: .unit, .score (AUC or correlation, on text
@@ -222,13 +297,15 @@ def find(
     targets = target if isinstance(target, list) else [target]
     if not targets:
         raise ConfigError("no target was given: name at least one, such as ['quotes']")
-    options = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
+    options = dict[str, Any](
+        layer=layer, quantity=quantity, edges=edges, seed=seed, copies=copies, shifts=shifts, fresh=fresh
+    )
     networks, searched = [model, *(() if models is None else models)], []
     weights_of(model)  # refuses what is no network
     text = text_of(text, model.vocabulary.characters)
     for number, network in enumerate(networks):
         share = part(progress, number / len(networks), (number + 1) / len(networks))
-        searches = _find(network, text, targets, shifts=shifts, fresh=fresh, progress=share, **options)
+        searches = _find(network, text, targets, directions=directions, progress=share, **options)
         searched.append(holm(searches) if isinstance(target, list) else searches)
     if models is None:
         return searched[0] if isinstance(target, list) else searched[0][0]
@@ -242,17 +319,36 @@ def _find(
     text: str,
     sought: Sequence[Sought],
     *,
+    directions: bool | TextOrPath,
     shifts: int | None,
     progress: Progress | None,
     **options: Any,
 ) -> list[Search]:
     """A search for each target, with its evidence; `options` are arguments of `controlled`."""
+    fitting, fitting_targets = None, list[Target]()
+    if directions is True:
+        text = normalise(text, model.normaliser)
+        cut = len(text) // 3
+        masks = [make_target(target, text) for target in sought]
+        for mask in masks:
+            mask.check(len(text))
+        fitting, text = trace_long_text(model, text[:cut]), text[cut:]
+        fitting_targets = [replace(mask, values=mask.values[:cut]) for mask in masks]
+        targets = [replace(mask, values=mask.values[cut:]) for mask in masks]
+    elif directions is not False:
+        fitting = trace_long_text(model, text_of(directions, model.vocabulary.characters))
+        fitting_targets = [make_target(target, fitting.text) for target in sought]
+        for target in fitting_targets:
+            target.check(len(fitting))
     traced = trace_long_text(model, text, part(progress, 0.0, READING_SHARE))
-    targets = [make_target(target, traced.text) for target in sought]
+    targets = targets if directions is True else [make_target(target, traced.text) for target in sought]
     for target in targets:
         target.check(len(traced))
     enough = max(DEFAULT_SHIFTS, min_shifts(len(targets))) if shifts is None else shifts
-    searching = part(progress, READING_SHARE, 1.0)
-    searches = controlled(model, traced, targets, shifts=enough, progress=searching, **options)
+    options |= {"shifts": enough, "progress": part(progress, READING_SHARE, 1.0)}
+    if fitting is None:
+        searches = controlled(model, traced, targets, **options)
+    else:
+        searches = weighed(model, traced, targets, fitting, fitting_targets, **options)
     Reporter(progress).end()
     return [search for search in searches if search is not None]

@@ -103,6 +103,7 @@ def add_evidence(
     untrained: Sequence[Array] = (),
     *,
     edges: int = 0,
+    fitted: tuple[Ids, Array] | None = None,
     resamples: int = STABILITY_SAMPLES,
     progress: Progress | None = None,
 ) -> Search:
@@ -110,6 +111,8 @@ def add_evidence(
 
     untrained  the values (T,) of each untrained copy's best unit, `Searcher.best_column`
     edges      as in the search
+    fitted     characters and a target's values over another text, to which weighed sums were fitted: simpler
+               rivals are fitted to it too
     resamples  resampled texts for the stability
 
     The linear rival needs the characters of a Trace. Evidence stays empty where the target is absent from a
@@ -135,23 +138,34 @@ def add_evidence(
     parts = [part for part in (split.second, split.third) if part is not None]
     if searcher.ids is not None:
         rival_names += [("character", 1), *(("context", k) for k in CONTEXT_LENGTHS)]
-        predictors = [partial(ranking.predict_by_symbol, searcher.ids, target.values)]
-        predictors += [partial(predicted, searcher.ids, target.values, k) for k in CONTEXT_LENGTHS]
+        texts = [(searcher.ids, target.values), *([fitted] if fitted else [])]
+        ids, values = (np.concatenate(arrays) for arrays in zip(*texts, strict=True))
+        fitted_mask = np.ones(len(ids) - len(searcher), np.bool_)
+        predictors = [partial(ranking.predict_by_symbol, ids, values)]
+        predictors += [partial(predicted, ids, values, k) for k in CONTEXT_LENGTHS]
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
-            fits = [[pool.submit(predict, ~part) for part in parts] for predict in predictors]
+            fits = [
+                [pool.submit(predict, np.append(~part, fitted_mask)) for part in parts]
+                for predict in predictors
+            ]
             for number, part_fits in enumerate(fits):
                 report(number / (len(CONTEXT_LENGTHS) + 2))
-                series.append(part_fits[0].result())
+                series.append(part_fits[0].result()[: len(searcher)])
                 for part, fit in zip(parts[1:], part_fits[1:], strict=True):
-                    series[-1][part] = fit.result()[part]  # each part is predicted by a fit on the rest
+                    series[-1][part] = fit.result()[: len(searcher)][
+                        part
+                    ]  # each part is predicted by a fit on the rest
     report(1 - 1 / (len(CONTEXT_LENGTHS) + 2))
     rival_names += [("untrained", seed) for seed in range(len(untrained))]
     series += untrained
     scores = [_scores(series, target, split, part) for part in parts]
     top_scores = _scores(list(searcher.columns(search, STABILITY_UNITS).T), target, split, split.first)
+    evidence = _evidence(scores, top_scores, rival_names, resamples)
+    if searcher.sums:  # they differ by their penalty alone: which ranks first means nothing
+        evidence = replace(evidence, stability=None)
     return replace(
         search,
-        evidence=_evidence(scores, top_scores, rival_names, resamples),
+        evidence=evidence,
         untrained=tuple(
             float(value)
             for value, (kind, _n) in zip(scores[0].values[1:], rival_names, strict=True)

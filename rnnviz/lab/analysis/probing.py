@@ -40,6 +40,7 @@ from rnnviz.lab.analysis.evidence import SeriesScores
 from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
+from rnnviz.networks.model_card import WeighedSum
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.verdicts import MIN_LEAD, MIN_VERDICT_CHARS, Measure, Rival
 from rnnviz.reprs import Pictured
@@ -50,6 +51,9 @@ STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 SUBSET_STRENGTH = 10.0
 """The inverse penalty of a few units."""
+
+REACH_PERCENTILE = 98
+"""The percentile of a weighed sum's amount that becomes 1."""
 
 Interval = tuple[float, float]
 
@@ -421,6 +425,30 @@ class Line:
         """The line's value (n,) at each row of `table` (n, U)."""
         rows = table if len(self.columns) == table.shape[1] else table[:, self.columns]
         return np.asarray(rows @ self.weights.astype(np.float32) + self.bias, np.float64)
+
+
+def weighed_sums(states: Floats, target: Array, layer: int) -> list[WeighedSum]:
+    """A weighed sum of a layer's `states` (n, H) for each of STRENGTHS, fitted to tell `target` (n,)."""
+    from sklearn.preprocessing import StandardScaler
+
+    finite = np.nan_to_num(states, nan=0, posinf=0, neginf=0)
+    scaler = StandardScaler().fit(finite)
+    scaled, columns = scaler.transform(finite).astype(np.float32, copy=False), np.arange(states.shape[1])
+    sums = []
+    for strength in STRENGTHS:
+        line = _fit(scaled, target, columns, strength)
+        # A strong penalty leaves the bias to decide: along the line alone, 0 is put where it should be.
+        along = line.values(scaled)[:, np.newaxis].astype(np.float32)
+        spread = max(float(along.std()), 1e-9)
+        slope = _fit(along / spread, target, np.zeros(1, np.int64), SUBSET_STRENGTH)
+        steepness = float(slope.weights[0]) / spread
+        weights = line.weights * steepness / scaler.scale_
+        bias = slope.bias + line.bias * steepness - float(weights @ scaler.mean_)
+        # In float16, as a card holds them: what is measured is then what is shown.
+        reach = float(np.percentile(np.abs(finite @ weights.astype(np.float32) + bias), REACH_PERCENTILE))
+        scale = 1 / max(reach, 1e-9)
+        sums.append(WeighedSum(layer, (weights * scale).astype(np.float16), bias * scale))
+    return sums
 
 
 class Parts:

@@ -17,6 +17,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.targets import Target
+from rnnviz.networks.model_card import WeighedSum
 from rnnviz.networks.verdicts import (
     MIN_VERDICT_CHARS,
     SIGNIFICANCE_LEVEL,
@@ -64,6 +65,7 @@ class Search(Pictured, Reported):
     evidence    intervals and rivals of `best`; None where not requested
     levels      significance levels against chance and against rivals; see `holm`
     parsed      that of the target
+    weighed     the best-ranked weighed sum, where such sums were searched in place of units
     """
 
     REPORT = "rnnviz.lab.reports.search"
@@ -82,6 +84,7 @@ class Search(Pictured, Reported):
     evidence: Evidence | None = None
     levels: tuple[float, float] = (SIGNIFICANCE_LEVEL, SIGNIFICANCE_LEVEL)
     parsed: float | None = None
+    weighed: WeighedSum | None = None
 
     def __repr__(self) -> str:
         best, verdict_words = self.best, f"{self.verdict!r}"
@@ -89,8 +92,11 @@ class Search(Pictured, Reported):
             verdict_words += (
                 f": {self.characters:,} of the {MIN_VERDICT_CHARS:,} characters that a verdict takes"
             )
+        among, first = f"{len(self.found):,} units", str(best.unit)
+        if self.weighed is not None:
+            among, first = f"weighed sums of {len(self.weighed.weights):,} units", f"layer {best.unit.layer}"
         return (
-            f"<Search for {self.target} among {len(self.found):,} units: {best.unit}, {self.measure} "
+            f"<Search for {self.target} among {among}: {first}, {self.measure} "
             f"{best.score:.3f}, chance {self.chance:.3f}, {verdict_words}>"
         )
 
@@ -144,6 +150,7 @@ class Search(Pictured, Reported):
             **({} if self.parsed is None else {"parsed": self.parsed}),
             "measure": self.measure,
             "quantity": self.quantity,
+            **({} if self.weighed is None else {"weighed": len(self.weighed.weights)}),
             "characters": self.characters,
             "inside": self.inside,
             "held_out": self.held_out,

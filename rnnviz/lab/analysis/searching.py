@@ -20,6 +20,7 @@ Shape letters: T time steps, L layers, H units of a layer, U searched units, S s
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +29,10 @@ from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import ranking
-from rnnviz.lab.analysis.activations import activations, unit_at_column
+from rnnviz.lab.analysis.activations import Unit, activations, unit_at_column
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
+from rnnviz.networks.model_card import WeighedSum
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL
 from rnnviz.scoring.trace import Trace
 
@@ -64,8 +66,9 @@ class TextSplit(NamedTuple):
 
 class Searcher:
     """The units of a trace, ranked once for any number of searches. `source` is a Trace, of which `layer`
-    (None: all) and `quantity` are searched, or a table (T, U) of one `layer`. `seed` chooses the shifts.
-    Raises ConfigError for an unfit layer, quantity, shape or seed.
+    (None: all) and `quantity` are searched, or a table (T, U) of one `layer`. `seed` chooses the shifts. With
+    `sums` a Trace's weighed sums are searched in place of its units, numbered from H on. Raises ConfigError
+    for an unfit layer, quantity, shape or seed.
 
     values    (T, U) the searched values
     units     (U,) the unit of each column
@@ -80,10 +83,16 @@ class Searcher:
         layer: int | None = None,
         quantity: str = "hidden",
         seed: int = 0,
+        sums: Sequence[WeighedSum] = (),
     ) -> None:
         self.ids = source.ids if isinstance(source, Trace) else None
-        if isinstance(source, Trace):
-            values: Array = activations(source, layer=layer, quantity=quantity)
+        self.sums = tuple(sums)
+        if isinstance(source, Trace) and sums:
+            planes = [activations(source, layer=weighed.layer, quantity=quantity) for weighed in sums]
+            alongs = [weighed.along(plane) for weighed, plane in zip(sums, planes, strict=True)]
+            values: Array = np.stack(alongs, axis=1)
+        elif isinstance(source, Trace):
+            values = activations(source, layer=layer, quantity=quantity)
         else:
             values = np.asarray(source)
         if values.dtype.kind not in "fiub":
@@ -97,6 +106,8 @@ class Searcher:
         self.values: Array = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)
         H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]
         self.units = [unit_at_column(u, H, layer) for u in range(values.shape[1])]
+        if sums:
+            self.units = [Unit(weighed.layer, H + n) for n, weighed in enumerate(sums)]
         self.quantity, self._seed = quantity, seed
         self._ranked: dict[tuple[int, int], Doubles] = {}
 
@@ -141,6 +152,7 @@ class Searcher:
             characters=len(self),
             inside=None if target.graded else int(target.values.sum()),
             parsed=target.parsed,
+            weighed=self.sums[order[0]] if self.sums else None,
         )
 
     def best_column(self, target: Target, edges: int = 0) -> Doubles:

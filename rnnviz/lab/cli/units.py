@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import rnnviz
 from rnnviz.cli.bind import Help, check_minimum
@@ -40,7 +40,7 @@ from rnnviz.text.characters import normalise
 if TYPE_CHECKING:
     from rnnviz.lab.analysis.search_result import Search
     from rnnviz.lab.analysis.targets import Target
-    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.numpy_model import Network, NumpyModel
 
 MIN_SHIFTS, SHIFTS_PER_TARGET = 1_000, 40
 """Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
@@ -94,6 +94,10 @@ def units(
     untrained: Annotated[
         int, Help("search N untrained copies of the network too, 0 for none", metavar="N", least=0)
     ] = UNTRAINED_COPIES,
+    directions: Annotated[
+        bool,
+        "where no unit remembers, search weighed sums of units too, fitted to the training part of --corpus",
+    ] = False,
     card: Annotated[bool, "put what is found, and this command, into the card of the model's file"] = False,
     typed: Annotated[
         Path | None,
@@ -113,12 +117,14 @@ def units(
         raise ConfigError("--typed is for the card; give --card too")
     lines = read_text(str(typed), None).splitlines() if typed else []
     sentences = [rnnviz.trace(model, line.replace("⏎", "\n")) for line in lines]
+    if directions and not source.corpus:
+        raise ConfigError("--directions are fitted to a corpus's training part; give --corpus NAME")
     text = read_corpus_arg(source)
     searched_text = normalise(text[:characters], model.normaliser)
     targets = target_options.targets(searched_text)
     varying = [target for target in targets if target.varies or not searched_text]
     quantities = target_options.quantity or ["hidden"]
-    family = len(targets) * len(quantities)
+    family = len(targets) * len(quantities) * (1 + directions)
     if untrained:
         print_copies_start(model, options)
     if shifts is None:
@@ -140,6 +146,21 @@ def units(
                 progress=progress,
             )
     searches = search_result.holm(searches)  # all quantities together are one family
+    if directions:
+        with progress_bar("weighed sums, beside untrained copies", options) as progress:
+            sums = _search_sums(
+                model,
+                source,
+                searched_text,
+                varying,
+                target_options,
+                searches,
+                shifts=shifts,
+                seed=seed,
+                copies=untrained,
+                progress=progress,
+            )
+        searches = search_result.holm([*searches, *sums])
     remaining = iter(searches)
     for quantity in quantities:
         print_findings(
@@ -152,11 +173,46 @@ def units(
             model=model_arg.model,
             family=family,
         )
+    if sums := [search for search in searches if search.weighed is not None]:
+        read = words("read", model=model.name, quantity="Σ", n=count(len(searched_text)))
+        print_findings(sums, options, read, model=model_arg.model, family=family)
     if card:
         constant = [target for target in targets if target not in varying]
         _record_in_card(
             model_arg, source, target_options.unclosed, searches, text, sentences, constant, typed
         )
+
+
+def _search_sums(
+    model: Network,
+    source: CorpusArg,
+    text: str,
+    targets: Sequence[Target],
+    target_options: TargetOptions,
+    searches: Sequence[Search],
+    **arguments: Any,
+) -> list[Search]:
+    """Searches for weighed sums, for each target and quantity of `searches` that no unit remembers."""
+    from rnnviz.lab.analysis.controls import MAX_FITTING_CHARS, weighed
+    from rnnviz.scoring.tracer import trace_long_text
+    from rnnviz.text.corpora import named_or_file
+
+    trained_on = normalise(named_or_file(source.corpus or "").split().train, model.normaliser)
+    traced, fitting = (trace_long_text(model, read) for read in (text, trained_on[-MAX_FITTING_CHARS:]))
+    fitting_targets = {target.name: target for target in target_options.targets(fitting.text)}
+    sum_searches: list[Search] = []
+    for quantity in dict.fromkeys(search.quantity for search in searches):
+        lacking = {s.target for s in searches if s.quantity == quantity and s.verdict != "remembers"}
+        sought = [t for t in targets if t.name in lacking & fitting_targets.keys()]
+        fitted_to = [fitting_targets[target.name] for target in sought]
+        sums = weighed(
+            *(model, traced, sought, fitting, fitted_to),
+            layer=target_options.layer,
+            quantity=quantity,
+            **arguments,
+        )
+        sum_searches += [search for search in sums if search is not None]
+    return sum_searches
 
 
 def _record_in_card(

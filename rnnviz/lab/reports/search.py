@@ -38,7 +38,9 @@ def table(search: Search) -> Table:
         search.target,
         None if search.inside is None else Number(search.inside / search.characters, "percent"),
         measured(search.measure),
-        f"{_SIGNS[best.direction]}{best.unit.layer}:{best.unit.unit}",
+        f"{best.unit.layer}:Σ"
+        if search.weighed
+        else f"{_SIGNS[best.direction]}{best.unit.layer}:{best.unit.unit}",
         Number(best.ranked_by),
         *(numbers.values() if search.held_out else [Number(None)] * len(numbers)),
         _verdict_words(search),
@@ -79,7 +81,7 @@ def sentences(search: Search) -> list[Sentence]:
     lines = make_sentences(
         _codes(search),
         unit=search.best.unit.unit,
-        best=words("unit", n=search.best.unit.unit),
+        best=words("unit", n=search.best.unit.unit) if search.weighed is None else words("weighed"),
         measure=measured(search.measure),
         score=Number(report.score if report else search.best.score),
         interval=interval_words(*interval) if interval else Number(None),
@@ -96,8 +98,13 @@ def sentences(search: Search) -> list[Sentence]:
         stable=Number(evidence.stability if evidence is not None else None, "whole percent"),
         n=count(search.characters),
         enough=count(MIN_VERDICT_CHARS),
+        **(
+            {}
+            if search.weighed is None
+            else {"units": count(len(search.weighed.weights)), "verdict": _verdict_words(search)}
+        ),
     )
-    if search.verdict not in ("short", "same text", "nothing"):
+    if search.verdict not in ("short", "same text", "nothing") and search.weighed is None:
         lines.append(words("search.above-chance", n=count(len(search.above_chance))))
     return lines
 
@@ -116,6 +123,9 @@ def _codes(search: Search) -> Iterator[str]:
         return
     if search.evidence is None:
         yield from ("search.first", "search.not-compared")
+        return
+    if search.weighed is not None:
+        yield from ("search.weighed", "search.weighed-beside")
         return
     yield "search.first-reported" if _confirmed_report(search) is not None else "search.first-measured"
     if strongest is not None:
@@ -157,7 +167,12 @@ def panels(search: Search, chosen: int | None = None) -> list[Panel]:
             "ranking",
             words(f"search.title{kind}"),
             Bars(
-                [f"{_SIGNS[candidate.direction]} {candidate.unit.unit}" for candidate in listed],
+                [
+                    f"{_SIGNS[candidate.direction]} {candidate.unit.unit}"
+                    if search.weighed is None
+                    else f"Σ {n}"
+                    for n, candidate in enumerate(listed, 1)
+                ],
                 [candidate.score for candidate in listed],
                 measured(search.measure),
                 [(name, value) for name, value in levels if value is not None],

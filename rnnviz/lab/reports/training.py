@@ -38,10 +38,17 @@ that passes the n-gram, and for the name above the highest line.
 HIGHEST_PERPLEXITY = 1e30
 """Perplexities that a diverging run leaves the chart by; the browser's float32 holds them."""
 
+KNOWN_SHARE = 0.9
+"""A row has its meaning from the moment on at which it tells this share of what it tells at the end."""
+
+LEAST_AUC = 0.3
+"""A lower score in a run is a correlation's: an AUC is seldom so far below a guess's."""
+
 COLUMNS = {
     "train": ("characters", "train"),
     "validation": ("validation_at", "validation"),
     "held_out": ("held_out_at", "held_out"),
+    "meaning": ("meaning_at", "meaning"),
     "gradient": ("characters", "norm"),
     "clipped": ("characters", "clipped"),
     "rate": ("characters", "rate"),
@@ -54,6 +61,7 @@ ENGLISH = {
     "ngram": "n-gram",
     "gradient": "gradient norm; orange: clipped",
     "rate": "learning rate",
+    "meaning": "what a row tells",
 }
 
 
@@ -66,6 +74,9 @@ class Curves:
     validation_at, validation   (m,) of the reports: characters read and validation perplexity
     held_out_at, held_out   (k,) characters read and held-out perplexity: one at the end of a run without
                        validation text, else none
+    meaning_at, meaning   (K,) characters read at the kept moments, and how well the first named row of the
+                       finished network told its target then: AUC or correlation
+    row              that row's target; "" without one
     total            characters to read, at least those read
     uniform, unigram, ngram   baselines on the validation text; None where not measured
     order            the n-gram's n
@@ -82,6 +93,9 @@ class Curves:
     validation: Doubles
     held_out_at: Doubles
     held_out: Doubles
+    meaning_at: Doubles
+    meaning: Doubles
+    row: str
     total: float
     uniform: float | None
     unigram: float | None
@@ -90,6 +104,20 @@ class Curves:
     clip: float
     highest_rate: float
     passed: float | None
+
+    @property
+    def born(self) -> float | None:
+        """Characters read when the row told KNOWN_SHARE of what it tells at the end; None without a row."""
+        if not len(self.meaning):
+            return None
+        floor = self.lowest_meaning
+        is_known = self.meaning - floor >= KNOWN_SHARE * (self.meaning[-1] - floor)
+        return float(self.meaning_at[int(np.argmax(is_known))])
+
+    @property
+    def lowest_meaning(self) -> float:
+        """A guess's score: 0.5, or 0 for a correlation, which may be below 0.5 at the end."""
+        return 0.5 if len(self.meaning) and np.nanmin(self.meaning) >= LEAST_AUC else 0.0
 
     @property
     def norm_ends(self) -> tuple[float, float]:
@@ -134,6 +162,11 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
     validation = _column(reports, "validation_perplexity")
     end_report = [{"characters": furthest, **end}] if not _finite(validation) and end.get("held_out") else []
     order = start.get("ngram_order")
+    meanings = sorted(by_kind["meaning"], key=lambda event: _number(event.get("characters"), 0.0))
+    rows, firsts = [{}, *meanings][-1].get("rows"), list[Mapping[str, Any]]()
+    for event in meanings:
+        scores = event.get("scores")
+        firsts.append({"first": scores[0] if isinstance(scores, list) and scores else None})
     rates = _column(progress, "learning_rate")
     return Curves(
         characters=read,
@@ -144,6 +177,9 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
         validation=validation,
         held_out_at=_column(end_report, "characters"),
         held_out=_column(end_report, "held_out"),
+        meaning_at=_column(meanings, "characters"),
+        meaning=_column(firsts, "first"),
+        row=str(rows[0]) if isinstance(rows, list) and rows else "",
         total=furthest,
         uniform=_maybe(start.get("uniform")),
         unigram=_maybe(start.get("unigram")),
@@ -214,20 +250,30 @@ def figure(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LI
     lines = [_baseline_line(value, name, theme) for name, value in baselines(run)]
     if run.passed is not None:
         lines.append(level(run.passed, theme.ngram, 1.5, upright=True, layer="below"))
+    data = [
+        _trace(run, "train", theme.model, 1.25, opacity=0.55),
+        _trace(run, "validation", theme.model, 2.5, dots=5),
+        _trace(run, "held_out", theme.model, 2.5, dots=10),
+    ]
+    labels, across, domains = _labels(run, words, ends, theme), _across(run, theme), {}
+    if run.row:
+        # Below the perplexities, on the same characters: what a row of the finished network told then.
+        data.append(_trace(run, "meaning", theme.runs[1], 2, dots=4, yaxis="y2"))
+        labels.append(_note(words["meaning"], theme.runs[1], y=_BELOW[1], yref="paper"))
+        across = _across(run, theme, anchor="y2")
+        scores = [run.lowest_meaning, 1.02]
+        domains = {"yaxis2": axis(theme, domain=_BELOW, range=scores, nticks=3, showgrid=False)}
     return {
-        "data": [
-            _trace(run, "train", theme.model, 1.25, opacity=0.55),
-            _trace(run, "validation", theme.model, 2.5, dots=5),
-            _trace(run, "held_out", theme.model, 2.5, dots=10),
-        ],
+        "data": data,
         "layout": layout(
             theme,
             height=300,
             margin=_MARGIN,
-            xaxis=_across(run, theme),
-            yaxis=log_axis(theme, ends),
+            xaxis=across,
+            yaxis=log_axis(theme, ends, domain=[_BELOW[1] + 0.12 if run.row else 0.0, 1.0]),
             shapes=lines,
-            annotations=_labels(run, words, ends, theme),
+            annotations=labels,
+            **domains,
         ),
     }
 
@@ -272,6 +318,9 @@ def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = L
         ),
     }
 
+
+_BELOW = [0.0, 0.24]
+"""The share of the chart's height below the perplexities."""
 
 _MARGIN = {"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0}
 

@@ -9,6 +9,7 @@ from rnnviz.lab.run import event_log
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.networks import checkpoint, model_card, modelfile
 from rnnviz.text import corpora, files
+from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import Corpus
 
 
@@ -103,14 +104,17 @@ def finish(
         example=description.example,
     )
     if naming_seconds > 0:
-        from rnnviz.lab.run import unit_search
+        from rnnviz.lab.run import meanings, unit_search
 
         command = files.without_folders(description.command)
+        together = description.config.train_on == "train+validation"
         model.card[model_card.UNITS_KEY] = unit_search.search_units(
             model,
             corpus,
-            together=description.config.train_on == "train+validation",
+            together=together,
             command=command,
             seconds=naming_seconds,
         )
+        text, _part, _count = unit_search.searched_text(model, corpus, together=together)
+        meanings.follow_rows(folder, model.card, normalise(text, model.normaliser))
     return checkpoint.save(model, path, half=description.half), model.card

@@ -3,6 +3,7 @@
     hidden     (K, T, L, H) int8   states of the sentence to watch at K moments, in units of `unit`
     log_probs  (K, T + 1, V) float16, nats
     nll        (K, T) float32, nats
+    named      (K, R, …) float16, the named rows' values, where the run has them (`snapshots.Snapshot`)
 
 The header has, as JSON, the sentence, symbols, steps and characters of the moments, the thinned events of the
 curves, and the run's description.
@@ -49,6 +50,7 @@ _STORY_FIELDS = {
         "step", "characters", "seconds", "train_perplexity", "validation_perplexity", "sample",
     ),
     "passed": ("step", "characters", "seconds"),
+    "meaning": ("step", "characters", "rows", "scores"),
     "finished": ("held_out",),
 }  # fmt: skip
 
@@ -115,6 +117,9 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
         ),
         "nll": np.stack([snapshot.nll for snapshot in moments]),
     }
+    named = [snapshot.named for snapshot in moments if snapshot.named is not None]
+    if len(named) == len(moments):
+        arrays["named"] = np.stack(named).astype(np.float16)
     modelfile.write_atomic(path, pack("story", moments[0], about, arrays))
     return path
 

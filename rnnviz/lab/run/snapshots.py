@@ -52,6 +52,9 @@ class Snapshot:
     nll         (T,) float32, nats: each character's cost, an unknown one's whole cost
     step, characters   the steps made and characters read in training
     symbols     V names, in the order of log_probs' columns: "<unk>", then the characters
+    rows        the targets of the R rows that the finished network's card names; () before it has one
+    named       (R, T + …) float32, their values over the text, then over the `sentences`, in units of their
+                reach in the finished network; None without rows
     """
 
     text: str
@@ -62,6 +65,9 @@ class Snapshot:
     step: int
     characters: int
     symbols: tuple[str, ...]
+    rows: tuple[str, ...] = ()
+    named: Floats | None = None
+    sentences: tuple[str, ...] = ()
 
     @property
     def perplexity(self) -> Floats:
@@ -95,6 +101,8 @@ def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
     }
     if snapshot.cell is not None:
         arrays["cell"] = snapshot.cell.astype(kind)
+    if snapshot.named is not None:
+        arrays["named"] = np.clip(snapshot.named, -limit, limit).astype(kind)
     about = {"step": snapshot.step, "characters": snapshot.characters}
     return pack("probe", snapshot, about, arrays)
 
@@ -158,6 +166,8 @@ def pack(key: str, snapshot: Snapshot, about: Mapping[str, Any], arrays: Arrays)
     from safetensors.numpy import save
 
     header = {"text": snapshot.text, "symbols": list(snapshot.symbols), **about}
+    if snapshot.rows:
+        header |= {"rows": list(snapshot.rows), "sentences": list(snapshot.sentences)}
     contiguous = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     return bytes(save(contiguous, metadata={key: json.dumps(header)}))
 
@@ -204,9 +214,15 @@ def unpack(
         step=int(step),
         characters=int(characters),
         symbols=tuple(map(str, about["symbols"])),
+        rows=tuple(map(str, about.get("rows", ()))) if "named" in arrays else (),
+        named=floats("named") if "named" in arrays else None,
+        sentences=tuple(map(str, about.get("sentences", ()))),
     )
     T, V = len(snapshot.text), len(snapshot.symbols)
     if (snapshot.hidden.ndim, len(snapshot.hidden), snapshot.nll.shape) != (3, T, (T,)):
+        raise ValueError("its arrays don't belong together")
+    values = T + sum(map(len, snapshot.sentences))
+    if snapshot.named is not None and snapshot.named.shape != (len(snapshot.rows), values):
         raise ValueError("its arrays don't belong together")
     if snapshot.log_probs.shape != (T + 1, V):
         raise ValueError("its arrays don't belong together")

@@ -7,13 +7,15 @@ Targets are quotes, brackets, the position in the line and the start of a word, 
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from rnnviz.lab.analysis.activations import activations
-from rnnviz.lab.analysis.controls import controlled
+from rnnviz.lab.analysis.controls import controlled, weighed
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named_target
 from rnnviz.networks.config import KINDS as CELL_KINDS
@@ -28,6 +30,9 @@ from rnnviz.text.corpora import Corpus, sha256
 
 SEARCH_S = 60.0
 """The time limit of a search, in seconds."""
+
+MAX_FITTING_CHARS = 20_000
+"""Characters of the training text to which weighed sums are fitted."""
 
 _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 """The mask that stands for a graded target: open brackets or none."""
@@ -53,15 +58,7 @@ def search_units(
         if time.monotonic() > until:
             raise TimeoutError
 
-    max_chars = max(
-        MIN_VERDICT_CHARS,
-        MAX_CHARS_READ * SMALL_NETWORK_WEIGHTS // max(SMALL_NETWORK_WEIGHTS, model.config.parameter_count),
-    )
-    part: Part = "held-out"
-    text = split.held_out
-    if not together:
-        part = "validation" if len(split.validation) >= max_chars else "validation and held-out"
-        text = split.validation + (split.held_out if part != "validation" else "")
+    text, part, max_chars = searched_text(model, corpus, together=together)
     about = {"name": corpus.name, "sha256": sha256(text), "held_out": part == "held-out", "part": part}
     text = normalise(text, model.normaliser)[:max_chars]
     targets = [named_target(name, text) for name in kinds(text) if name in SOUGHT]
@@ -72,17 +69,46 @@ def search_units(
         why |= dict.fromkeys([target.name for target in varying], "short")
     elif varying:
         try:
-            searches = _search(model, text, varying, in_time)
+            searches = _search(model, text, varying, normalise(split.train, model.normaliser), in_time)
         except (MemoryError, TimeoutError):
             why |= dict.fromkeys([target.name for target in varying], "costly")
     return card_entry(command, searches, about, why)
 
 
-def _search(model: Network, text: str, targets: list[Target], progress: Progress) -> list[Search]:
+def searched_text(model: Network, corpus: Corpus, *, together: bool) -> tuple[str, Part, int]:
+    """Text that training never read, its part of the corpus, and the characters of it that a search reads."""
+    max_chars = max(
+        MIN_VERDICT_CHARS,
+        MAX_CHARS_READ * SMALL_NETWORK_WEIGHTS // max(SMALL_NETWORK_WEIGHTS, model.config.parameter_count),
+    )
+    split = corpus.split()
+    if together:
+        return split.held_out, "held-out", max_chars
+    if len(split.validation) >= max_chars:
+        return split.validation, "validation", max_chars
+    return split.validation + split.held_out, "validation and held-out", max_chars
+
+
+def _search(
+    model: Network, text: str, targets: list[Target], trained_on: str, progress: Progress
+) -> list[Search]:
+    """A search for units that follow each target; for targets that no unit remembers, a search for weighed
+    sums too, as far as time allows.
+    """
     traced = trace_long_text(model, text, progress)
     quantity = "cell" if CELL_KINDS[model.config.cell].has_cell else "hidden"
-    searches = controlled(model, traced, targets, quantity=quantity, progress=progress)
-    return holm(search for search in searches if search is not None)
+    all_searches = controlled(model, traced, targets, quantity=quantity, progress=progress)
+    searches = holm(search for search in all_searches if search is not None)
+    with suppress(MemoryError, TimeoutError):
+        lacking = {search.target for search in searches if search.verdict != "remembers"}
+        fitting = trace_long_text(model, trained_on[-MAX_FITTING_CHARS:], progress)
+        sought = [target for target in targets if target.name in lacking]
+        fitting_targets = [named_target(target.name, fitting.text) for target in sought]
+        sums = weighed(
+            *(model, traced, sought, fitting, fitting_targets), quantity=quantity, progress=progress
+        )
+        searches = holm([*searches, *(search for search in sums if search is not None)])
+    return searches
 
 
 def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
@@ -106,12 +132,9 @@ def share_typed(
     targets = [named_target(name, read.text, unclosed=unclosed) for read in sentences]
     if targets[0].graded:
         return None
-    values = np.concatenate(
-        [
-            activations(read, layer=best.unit.layer, quantity=search.quantity)[:, best.unit.unit]
-            for read in sentences
-        ]
-    )
+    planes = [activations(read, layer=best.unit.layer, quantity=search.quantity) for read in sentences]
+    plane = np.concatenate(planes)
+    values = plane[:, best.unit.unit] if search.weighed is None else search.weighed.along(plane)
     holds = np.concatenate([target.values for target in targets])
     right, share = ((values * best.direction > 0) == holds).mean(), holds.mean()
     return float(right), float(max(share, 1 - share))
@@ -119,14 +142,14 @@ def share_typed(
 
 def record_search(search: Search, typed: tuple[float, float] | None = None) -> Recorded:
     """The record of a search on a trace."""
-    best, character = search.best, search.character
+    best, character, weighed = search.best, search.character, search.weighed
     assert character is not None  # it was on a trace
     return Recorded(
         search.target,
         search.quantity,
         search.measure,
         best.unit.layer,
-        best.unit.unit,
+        best.unit.unit if weighed is None else len(weighed.weights),
         best.score,
         search.chance,
         character,
@@ -137,6 +160,8 @@ def record_search(search: Search, typed: tuple[float, float] | None = None) -> R
         search.levels,
         best.direction,
         typed,
+        "" if weighed is None else b64encode(weighed.weights.astype("<f2").tobytes()).decode(),
+        0.0 if weighed is None else weighed.bias,
     )
 
 
@@ -160,10 +185,11 @@ def card_entry(
         for search, share in zip(searches, shares, strict=True)
         if search.held_out
     ]
+    named = {(record.target, record.quantity) for record in records if record.verdict == "remembers"}
     return {
         "command": command,
         **({"text": dict(text)} if text is not None else {}),
         "findings": [record.to_json() for record in records if record.verdict == "remembers"],
-        "others": [record.to_json() for record in records if record.verdict != "remembers"],
+        "others": [record.to_json() for record in records if (record.target, record.quantity) not in named],
         "unanswered": {**(unanswered or {}), **{s.target: "same text" for s in searches if not s.held_out}},
     }

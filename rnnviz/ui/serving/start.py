@@ -6,7 +6,7 @@ Each command imports this module, so what needs Streamlit or Starlette is import
 import argparse
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -112,6 +112,20 @@ def app(
     return serve("app", options)
 
 
+def check_class_networks(names: Iterable[str]) -> None:
+    """Raise ConfigError for a name that no network on this machine has."""
+    from rnnviz.page import build  # reads the models' files, which no other command here needs
+
+    listed = [info.path.stem for info in build.networks()]
+    for name in names:
+        if name not in listed:
+            raise ConfigError(
+                "--model names a network that a class can see; received {received!r}. There are: {names}",
+                received=name,
+                names=", ".join(listed) or "none",
+            )
+
+
 def host(
     *,
     port: Annotated[
@@ -157,6 +171,7 @@ def host(
     """
     with _require_packages("host"):
         from rnnviz.ui.serving.room import classroom
+    check_class_networks(model or ())
     classroom.startup_options = classroom.RoomOptions(
         address, port, tuple(name or ()), tuple(model or NETWORKS)
     )

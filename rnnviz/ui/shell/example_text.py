@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # In the style of the model's corpus, each with something unexpected.
-TEXTS: Mapping[str, str] = {
+TEXTS = {
     "timemachine": """\
 The Time Traveller drew his chair to the fire, and for a long while nobody in the room said a word. The lamp
 burned low, and the wind was heard in the chimney.
@@ -50,7 +50,6 @@ def average(self, values):
         "你还是用金箍棒罢。”行者大怒，骂道：“呆子，休得胡说！”\n"
     ),
 }
-TEXTS["python-library"] = TEXTS["python-source"]
 DEFAULT_TEXT = """\
 The Time Traveller asked us to wait. There was a machine in the next room, he said, and it had been standing
 there since Thursday.
@@ -59,7 +58,7 @@ there since Thursday.
 
 def example(card: Mapping[str, Any]) -> str:
     """The text for a model with this `card`: its corpus's of TEXTS, the card's example, or DEFAULT_TEXT."""
-    card_example = card.get("example")
-    return TEXTS.get(str(card.get("corpus"))) or (
+    card_example, corpus = card.get("example"), str(card.get("corpus"))
+    return TEXTS.get("python-source" if corpus == "python-library" else corpus) or (
         card_example if isinstance(card_example, str) and card_example else DEFAULT_TEXT
     )

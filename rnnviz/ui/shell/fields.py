@@ -95,6 +95,8 @@ class Field(Generic[T]):
     parse    makes the value from the address's text, such as `int`; raises ValueError, or RnnvizError with a
              reason
     brief    whether the address omits it while it is the default
+    always   whether every written address has it. Back to an address without it leads to an entry that was
+             left before its page had written it: the session's values stay, as after a link.
     """
 
     key: str
@@ -103,6 +105,7 @@ class Field(Generic[T]):
     title: str = ""
     parse: Callable[[str], Any] = str
     brief: bool = False
+    always: bool = False
 
     @property
     def _memo(self) -> _Memo:
@@ -144,6 +147,8 @@ class Field(Generic[T]):
         has changed.
         """
         memo, arrival = self._memo, address.arrival()
+        if self.always and self.address not in arrival.values:
+            arrival.back = False
         usual = self.default if usual is None else usual
         value, request = self._widget_value(), memo.requested
         # A field on a part of the page that was closed meanwhile meets an arrival some runs later. And a run

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
 
 DEFAULT_TEMPERATURE = 0.8
-MODEL = Field[str]("model", address="model", title=N_("Model"))
+MODEL = Field[str]("model", address="model", title=N_("Model"), always=True)
 
 # `_` translates into the language of the session that runs the script.
 i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))

@@ -42,13 +42,27 @@ def test_host_sets_room_options_and_keeps_app_local(served: Served, monkeypatch:
     monkeypatch.setattr(classroom, "startup_options", None)
     assert run(["host"], more_commands=[host]) == 0
     assert classroom.startup_options == classroom.RoomOptions()
-    words = "host --port 80 --address 10.0.0.7 --name a.org --name b.org --model tiny --no-browser"
+    words = "host --port 80 --address 10.0.0.7 --name a.org --name b.org --model holmes-lstm --no-browser"
     assert run(words.split(), more_commands=[host]) == 0
-    assert classroom.startup_options == classroom.RoomOptions("10.0.0.7", 80, ("a.org", "b.org"), ("tiny",))
+    assert classroom.startup_options == classroom.RoomOptions(
+        "10.0.0.7", 80, ("a.org", "b.org"), ("holmes-lstm",)
+    )
     assert run(["host", "--app-address", "0.0.0.0"], more_commands=[host]) == 0
     assert served == [
         ("host", {}), ("host", {"server.headless": True}), ("host", {"server.address": "0.0.0.0"}),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["holmes", "holmes-6gram"])
+def test_host_refuses_model_that_class_cannot_see(
+    name: str, served: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(classroom, "startup_options", None)
+    assert run(["host", "--model", "holmes-lstm", "--model", name], more_commands=[host]) == 1
+    assert (served, classroom.startup_options) == ([], None), "nothing has started"
+    error = capsys.readouterr().err
+    assert f"received '{name}'. There are: chinese-gru, " in error
+    assert "holmes-lstm" in error
 
 
 @pytest.mark.parametrize("option", ["--capacity", "--trust-proxy"])

@@ -90,6 +90,19 @@ def test_back_restores_model_text_and_view(open_app: Open) -> None:
     assert header["arrival"]["pin"] is None
 
 
+@pytest.mark.parametrize("page", ["explore", "perplexity"])
+def test_entry_left_before_it_was_written_keeps_model_and_text(open_app: Open, page: str) -> None:
+    """Streamlit makes the entry at once, and its values come with the page's answer."""
+    app = open_app(page, model="tiny-lstm", text=pack_text("matter to us"))
+    visit_address(app, back=True)
+    fields = address_fields(app)
+    assert fields["model"] == "tiny-lstm"
+    if page == "explore":
+        assert component_data(app)[0]["text"] == "matter to us"
+    visit_address(app, back=True, model="tiny-gru")
+    assert address_fields(app)["model"] == "tiny-gru"
+
+
 def test_inside_address_restores_text_position_and_unit(open_app: Open) -> None:
     looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack_text("matter to us, matter to us")}
     app = run_until_settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")

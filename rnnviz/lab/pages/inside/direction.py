@@ -7,10 +7,12 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.figures.themes import ColourScale
-from rnnviz.i18n import _
+from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.pages.inside.page_view import PageView
+from rnnviz.networks import model_card
+from rnnviz.networks.model_card import Recorded
 from rnnviz.page.shown_units import target_name
 from rnnviz.ui.shell.fields import Field
 
@@ -18,6 +20,8 @@ _DIRECTIONS_KEY = (
     "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
 )
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"
+CARD = "card:"  # before the target of a direction on the network's card
+COLOURING = Field("inside.finding.what", UNIT, address="direction", title=N_("Direction"), brief=True)
 MAX_RANDOM_SEED = 9999
 
 
@@ -45,6 +49,7 @@ class DirectionChoice:
     quantity     the states in which the direction lies
     key          its name among the page's fields
     unit_label   the entry for the unit
+    usual        the entry at first
     with_random  whether random directions are offered too
     """
 
@@ -53,6 +58,7 @@ class DirectionChoice:
     key: str
     label: str
     unit_label: str
+    usual: str = UNIT
     with_random: bool = False
 
     def render(self) -> NamedDirection | None:
@@ -66,9 +72,11 @@ class DirectionChoice:
         # With the unit alone there is nothing to choose.
         if not names:
             return None
-        chosen = Field(f"inside.{self.key}.what", UNIT).choose(
+        field = COLOURING if self.key == "finding" else Field(f"inside.{self.key}.what", UNIT)
+        chosen = field.choose(
             self.label,
             {UNIT: self.unit_label} | names,
+            self.usual,
             draw=st.selectbox,
             help=_(
                 "A direction's value is a weighted sum of all units. A probe and a difference of means are "
@@ -87,7 +95,12 @@ class DirectionChoice:
         keys = {
             kind: (self.view.model_digest, self.view.layer, self.quantity, kind) for kind in (MEANS, PROBE)
         }
-        return {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
+        named = {
+            CARD + finding.target: (finding.target, card_direction(finding))
+            for finding in model_card.remembering(self.view.context.info.card)
+            if finding.weighed and (finding.layer, finding.quantity) == (self.view.layer, self.quantity)
+        }
+        return named | {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
 
     def _render_seed(self) -> NamedDirection:
         view, key = self.view, f"inside.{self.key}.random"
@@ -96,8 +109,17 @@ class DirectionChoice:
         return NamedDirection(_("random direction {n}").format(n=seed), direction)
 
 
+def card_direction(finding: Recorded) -> Direction:
+    """The direction of a weighed sum on a card."""
+    assert finding.weighed is not None
+    return Direction(
+        finding.target, finding.weighed.weights.astype(np.float64), finding.layer, finding.quantity
+    )
+
+
 def _direction_name(kind: str, target: str) -> str:
     words = _("the probe: {target}") if kind == PROBE else _("difference of means: {target}")
+    words = _("the card's weights: {target}") if kind.startswith(CARD) else words
     return words.format(target=target_name(target))
 
 

@@ -23,7 +23,7 @@ from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
 from rnnviz.lab.pages.inside import direction, search_texts
 from rnnviz.lab.pages.inside.computation import Computation, ResultRequest, StartButton
-from rnnviz.lab.pages.inside.direction import DirectionChoice, NamedDirection
+from rnnviz.lab.pages.inside.direction import DirectionChoice, NamedDirection, card_direction
 from rnnviz.lab.pages.inside.other_networks import show_untrained_start
 from rnnviz.lab.pages.inside.page_view import (
     LAYER,
@@ -233,8 +233,10 @@ class UnitsPart(PagePart):
                 unit = self._render_unit(search)
                 # Before the choice is drawn: the directions just found are among its entries.
                 search.keep_directions()
+                named = search.named_finding
                 colouring = DirectionChoice(
-                    self.view, quantity, "finding", _("Colour the text by"), _("this unit")
+                    *(self.view, quantity, "finding", _("Colour the text by"), _("this unit")),
+                    usual=direction.CARD + named.target if named and named.weighed else direction.UNIT,
                 ).render()
         with st.container():
             UnitCard(self.view, quantity, unit, colouring, search.controls.marked_spans).render(search.scan)
@@ -260,8 +262,9 @@ class UnitsPart(PagePart):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for finding in named:
+                row = "Σ" if finding.weighed else finding.unit
                 st.button(
-                    f"**{finding.unit}** · {render_finding.finding_markdown(described(finding.target))}",
+                    f"**{row}** · {render_finding.finding_markdown(described(finding.target))}",
                     key=f"inside.named.{finding.unit}.{finding.target}",
                     on_click=_choose_named_unit,
                     args=(finding,),
@@ -290,7 +293,8 @@ class UnitsPart(PagePart):
 
 # A callback: Streamlit runs it before the script, so that one run draws all three fields anew.
 def _choose_named_unit(finding: Recorded) -> None:
-    UNIT.request(finding.unit)
+    UNIT.request(None if finding.weighed else finding.unit)
+    direction.COLOURING.request(direction.CARD + finding.target if finding.weighed else direction.UNIT)
     QUANTITY.request(finding.quantity)
     LAYER.request(finding.layer)
 
@@ -518,13 +522,18 @@ class TargetSearch:
         if probe is not None:
             direction.keep(self.view, direction.PROBE, question.target, probe.direction())
 
+    @property
+    def named_finding(self) -> Recorded | None:
+        """The card's finding for this question."""
+        question = self.controls.question
+        return choose_card_finding(self.view, (question.target,) if question else None, self.quantity)
+
     def find_usual_unit(self) -> int:
         """The unit that the card names for this question; else the search's best; else the best on the page's
         text.
         """
-        question = self.controls.question
-        named = choose_card_finding(self.view, (question.target,) if question else None, self.quantity)
-        if named:
+        named = self.named_finding
+        if named and named.weighed is None:
             return named.unit
         return self.ranking.best.unit.unit if self.ranking else self._find_best_here()
 
@@ -607,7 +616,14 @@ class UnitCard:
         """Draw the card from this `scan`; None: from one of the text in the model's card, or on the page."""
         view = self.view
         for finding in model_card.remembering(view.context.info.card):
-            if (finding.layer, finding.unit, finding.quantity) == (view.layer, self.unit, self.quantity):
+            of_unit = (finding.layer, finding.unit, finding.quantity) == (
+                view.layer,
+                self.unit,
+                self.quantity,
+            )
+            if finding.weighed is not None:
+                of_unit = self.colouring is not None and self.colouring.direction == card_direction(finding)
+            if of_unit:
                 st.markdown(render_finding.join_sentences(finding.follows()))
         source = Source(CARD_TEXT) if view.context.info.card.get("text") else PAGE
         scan = scan or SCAN.render(view, source, layer=view.layer, quantity=self.quantity)

@@ -158,7 +158,8 @@ class RunPicture:
             for pair in training.COLUMNS.values()
             for name in pair
         }
-        layout, digest = _layout(curves, self._words)
+        row_names = [run_words.row_name(row) for row in newest.rows] if newest is not None else []
+        layout, digest = _layout(curves, self._words | run_words.meaning_words(curves))
         header: dict[str, Any] = {
             "run": run.id,
             "created": run.created,
@@ -168,7 +169,8 @@ class RunPicture:
             "scale": scale.kind,
             "watchText": newest.text if newest is not None else "",
             "unitCount": newest.hidden.shape[2] if newest is not None else 0,
-            "shownUnits": frames.shown_units.tolist(),
+            "rows": len(row_names),
+            "shownUnits": [[*row_names, *units] for units in frames.shown_units.tolist()],
             "steps": steps,
             "frames": frames.headers,
             "symbols": ["", *list(frames.symbols)[1:]],
@@ -339,6 +341,10 @@ class SnapshotFrames:
             # A probability of 0 has the log -inf, and 0 * -inf is NaN: the bound makes it 0.
             entropy = -np.sum(np.exp(log_probs) * np.maximum(log_probs, -1e4), axis=1)
         states = np.take_along_axis(snapshot.hidden, self.shown_units[np.newaxis], 2)
+        if snapshot.named is not None:  # the named rows stand above the units, in each layer
+            T, L, _H = states.shape
+            named = np.broadcast_to(snapshot.named[:, :T].T[:, np.newaxis], (T, L, len(snapshot.rows)))
+            states = np.concatenate([np.clip(named, -1, 1) * self._scale.high, states], axis=2)
         columns = {
             # Where a diverged run's numbers overflowed, the sum of two infinities is none.
             "states": self._scale.levels(np.where(np.isfinite(states), states, self._scale.high)),

@@ -8,8 +8,11 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import _, ngettext
+from rnnviz.lab.reports.training import Curves
 from rnnviz.networks.cells import CELLS
-from rnnviz.page.formatting import duration, network, presenting_words, view_words
+from rnnviz.page.formatting import duration, network, presenting_words, together, view_words
+from rnnviz.page.initial_data import short_names
+from rnnviz.page.shown_units import target_name
 
 VALIDATION, AT_THE_END = "validation", "end"
 """A run's measurement beside its training text: its validation text as it trains, or the held-out text at the
@@ -88,6 +91,30 @@ def words(
         "sample": _("Sample text"),
         "sample.none": _("None yet."),
         **_numbers(steps=steps),
+    }
+
+
+def row_name(target: str) -> str:
+    """The short name of a row that follows a target."""
+    return short_names().get(target, target_name(target))
+
+
+def meaning_words(curves: Curves) -> dict[str, str]:
+    """The words on the first named row of a finished network, not on surprise; {} without one."""
+    if curves.born is None:
+        return {}
+    return {
+        "heat.surprise": together(
+            (
+                _("Behind a character: the first row, {name}.").format(name=row_name(curves.row)),
+                _(
+                    "It came after {n} characters: from then on it tells nine tenths of what it tells at the "
+                    "end."
+                ).format(n=f"{curves.born:,.0f}"),
+                _("Nobody told the network; the row was found when the run ended."),
+            )
+        ),
+        "meaning": _("how well the first row tells it, from a guess up to 1"),
     }
 
 

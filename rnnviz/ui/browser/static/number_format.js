@@ -1,6 +1,7 @@
 // Numbers in the app's language, not the browser's: the one format for all views.
 
 const NONE = "–";
+const LARGEST_NAMED = 1e15; // beyond trillions no language has a word
 
 /** An exponent in superscript, such as ⁻¹⁶. @param {number} n */
 export function raised(n) {
@@ -40,9 +41,10 @@ export class Numbers {
     return Number.isFinite(x) ? this.format(Number(x), { maximumSignificantDigits: digits }) : NONE;
   }
 
-  /** A perplexity, or bits: 4.18, 134.2, 12,345, 98.7 million. @param {number | null | undefined} x */
+  /** A perplexity, or bits: 4.18, 134.2, 12,345, 98.7 million, 1.2 × 10¹⁶. @param {number | null | undefined} x */
   number(x) {
     if (x === null || x === undefined || !Number.isFinite(x)) return NONE;
+    if (x >= LARGEST_NAMED) return this.power(x);
     if (x >= 1e6)
       return this.format(x, { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });
     return this.fixed(x, x >= 10000 ? 0 : x >= 100 ? 1 : 2);

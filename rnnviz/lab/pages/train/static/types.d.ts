@@ -31,7 +31,8 @@ export interface Answer extends Header {
   started: number; // a new number at each start, 0 before
   cell: string;
   unitCount: number; // units of a layer
-  shownUnits: number[][]; // their numbers, by layer
+  rows: number; // named rows of the finished network, which stand above the units
+  shownUnits: (string | number)[][]; // the rows' names and the units' numbers, by layer
   seconds: number;
   scale: "diverging" | "sequential";
   watchText: string;

@@ -287,7 +287,12 @@ export class View extends BaseView {
     this.list = Array.from(head.watchText);
     const type = FONT_PX[Number(this.presenting?.on)];
     const sentence = find(root, "div.rt-sentence");
-    drawSentence(sentence, this.list, frame, this.theme.surprisal, this.fixed.surprisalFull, type);
+    const { [head.scale]: rowColours, surprisal } = this.theme;
+    const last = surprisal.length - 1;
+    const bySurprise = (/** @type {number} */ t) =>
+      surprisal[Math.min(last, Math.round((frame.nll[t] / Math.LN2 / this.fixed.surprisalFull) * last))];
+    const byRow = (/** @type {number} */ t) => rowColours[layerData.states[t * layerData.units]];
+    drawSentence(sentence, this.list, frame, head.rows ? byRow : bySurprise, type);
     const { clientWidth: width, clientHeight: height } = find(root, "div.rt-rows");
     if (width < 20 || height < 20) return;
     this.layerShown = layerData;

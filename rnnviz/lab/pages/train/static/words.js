@@ -67,7 +67,7 @@ export class Words {
       find(root, "span.rt-legend").replaceChildren(...entries);
     }
     put(find(root, "p.rt-curve-notice"), phrase(head.hasNgram ? "curve.ngram" : "curve.blind"));
-    const n = head.shownUnits[0]?.length ?? 0;
+    const n = Math.max(0, (head.shownUnits[0]?.length ?? 0) - head.rows);
     const rows =
       head.cell === "mlp" ? "heat.mlp" : head.alive || n === head.unitCount ? "heat.rows" : "heat.most";
     const units = numbers.whole(head.unitCount);
@@ -101,7 +101,7 @@ export class Words {
     find(this.root, "section.rv-next").classList.toggle("rt-hidden", !frame);
   }
 
-  /** Show the choice of a layer, and the numbers of its units. @param {number[][]} shownUnits @param {number} layer */
+  /** Show the choice of a layer, and the numbers of its units. @param {(string | number)[][]} shownUnits @param {number} layer */
   units(shownUnits, layer) {
     find(this.root, "label.rt-layers").hidden = shownUnits.length < 2;
     const layers = shownUnits.map(

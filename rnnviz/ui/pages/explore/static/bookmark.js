@@ -77,10 +77,10 @@ export class Bookmark {
     this.opening = store.header.opening;
     this.model = "";
     if (store.header.arrival && !moved) this.applyArrival(store.header.arrival);
-    const { quantities, layers, units } = store.fixed;
+    const { quantities, layers } = store.fixed;
     if (!(view.quantity in quantities)) view.quantity = "hidden";
     view.layer = Math.min(view.layer, layers - 1);
-    if (view.unit !== null && view.unit >= units) view.unit = null;
+    if (view.unit !== null && view.unit >= store.units) view.unit = null;
     const { quantity, layer, order, unit, start } = store.header;
     view.start = Math.max(start, store.stop - view.columns);
     const compares = view.memoryless && store.fixed.memoryless !== null;

@@ -87,7 +87,9 @@ export class Store {
     this.header = header;
     this.length = header.length;
     this.revision = header.revision;
-    this.units = this.fixed.units;
+    const { named, units } = this.fixed;
+    const sums = named.filter((entry) => entry.unit >= units && entry.quantity === header.quantity);
+    this.units = units + sums.length; // weighed sums are rows behind the units
     this.listedNext = Math.min(this.fixed.listedNext, this.fixed.symbols.length + 1);
     // The window: columns low … high - 1 stay, though at another place once the window has moved by `start` - `old`.
     const old = this.start;
@@ -187,6 +189,13 @@ export class Store {
   /** The unit of a row of the heat map. @param {number} row */
   unitAt(row) {
     return this.unitOfRow ? this.unitOfRow[row] : row;
+  }
+
+  /** What a row is called: a unit's number, or a weighed sum's name. @param {number} unit */
+  rowName(unit) {
+    return unit < this.fixed.units
+      ? String(unit)
+      : (this.named.find((entry) => entry.unit === unit)?.name ?? "Σ");
   }
 
   /** The row of a unit. @param {number} unit */

@@ -16,6 +16,7 @@ export class Room {
   trouble = "";
   pollFailed = false; // whether the last poll failed
   addressShown = false; // whether the address and the QR code are shown large
+  opening = false; // whether the room was asked to open, and no answer has said yet whether it did
   /** @type {(() => void) | null} goes on to the next letter, if there is one */
   nextLetter = null;
   /** @type {ReturnType<typeof makePhrase> | undefined} */
@@ -57,7 +58,8 @@ export class Room {
     this.trouble = answer.trouble ?? "";
     this.phrase = makePhrase(words);
     if (!before !== !this.door) this.follow();
-    if (!this.door && !this.trouble) this.addressShown = false;
+    if (this.door || this.trouble) this.opening = false;
+    else if (!this.opening) this.addressShown = false; // while it opens, this answers an ask before that
     this.panel.show();
   }
 
@@ -114,12 +116,15 @@ export class Room {
   /** The action of the button "Ask the room": open the room, or show and hide its address. */
   press() {
     this.addressShown = !this.addressShown || !this.door;
-    if (!this.door) this.ask({ open: true });
+    if (!this.door) {
+      this.opening = true;
+      this.ask({ open: true });
+    }
     this.panel.show();
   }
 
   closeRoom() {
-    this.addressShown = false;
+    this.addressShown = this.opening = false;
     this.ask({ open: false });
     this.sendRoom(null);
   }

@@ -1,0 +1,82 @@
+// The curves of a training against characters read: perplexity beside its baselines, and the gradient's norm.
+
+import { find } from "../ui/browser/static/dom.js";
+import { Axis, drawPlot } from "../ui/browser/static/plot.js";
+
+/** @import { Phrase } from "../ui/browser/static/messages.js" */
+/** @import { Numbers } from "../ui/browser/static/number_format.js" */
+/** @import { KitNode } from "../ui/pages/learn/static/types" */
+/** @import { TrainingRun } from "./training_run.js" */
+
+const FONT_PX = 12;
+const LEVELS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // labelled perplexities
+const WIDE = 300; // times the lowest perplexity: from there on the axis has powers of ten
+const TICKS = 3; // labelled numbers of characters, at most
+
+/** A value's name on an axis: 200K. @param {Numbers} numbers @param {number} value */
+const short = (numbers, value) => numbers.format(value, { notation: "compact", maximumFractionDigits: 1 });
+
+/** @param {number[]} values @param {(value: number) => string} name */
+const named = (values, name) => Object.fromEntries(values.map((value) => [value, name(value)]));
+
+/** @param {HTMLElement} root @param {TrainingRun} run @param {Phrase} phrase @param {Numbers} numbers @param {string} about what the curve says */
+export function drawPlots(root, { started, reports, norms, order, uniform }, phrase, numbers, about) {
+  const last = reports.at(-1);
+  if (!started || !last) return;
+  const name = (/** @type {number} */ value) => short(numbers, value);
+  const end = last.characters / Math.max(last.share, 1e-3); // of the axis: where the time will be over
+  const log_x = !started.characters.validation; // a word is learnt in the first of so many steps
+  const ends = [log_x ? reports[0].characters : 0, end];
+  const ticks = log_x ? undefined : named(new Axis(ends, [], false, 0).roundValues(TICKS), name);
+  const across = { x: phrase("training.x"), xs: ends, ticks, log_x, log: true };
+  const { letters, ngram, ngram_order: n } = started;
+  const xs = reports.map(({ characters }) => characters);
+  const train = reports.map(({ train_perplexity }) => train_perplexity);
+  const validation = reports.filter(({ validation_perplexity }) => validation_perplexity !== null);
+  const levels = [uniform, letters, ngram].filter((level) => level !== null);
+  const high = 1.3 * Math.max(...train.filter(Number.isFinite), uniform);
+  const low = Math.max(1, 0.75 * Math.min(...train, ...levels));
+  /** @param {string} kind @param {number | null} value @param {string} dash */
+  const level = (kind, value, dash) => line(kind, ends, [value, value], { dash });
+  /** @param {string} kind @param {number[]} places @param {(number | null)[]} ys @param {object} pen */
+  const line = (kind, places, ys, pen) => ({
+    name: phrase(`training.line.${kind}`, { n }),
+    colour: kind,
+    width: 1.5,
+    xs: places,
+    ys,
+    ...pen,
+  });
+  const lines = [
+    level("uniform", uniform, "dash"),
+    level("letters", letters, "dot"),
+    level("ngram", ngram, "dot"),
+    line("train", xs, train, { colour: "muted" }),
+    line(
+      "validation",
+      validation.map(({ characters }) => characters),
+      validation.map(({ validation_perplexity }) => validation_perplexity),
+      { colour: "model", width: 2.5 },
+    ),
+  ];
+  const labels = high / low < WIDE ? LEVELS.filter((value) => value >= low && value <= high) : null;
+  const up = { y: phrase("training.y"), ys: [low, high], levels: labels && named(labels, name) };
+  plot(find(root, "figure.tr-curve"), { ...across, ...up, lines }, numbers, about);
+  const { clip } = order.recipe;
+  const places = norms.map(([characters]) => characters);
+  const values = norms.map(([, norm]) => norm);
+  const limited = { ...level("norm", clip, "dash"), name: "" };
+  const gradient = { ...line("norm", places, values, { colour: "model" }), name: "" };
+  const title = phrase("training.y.norm");
+  plot(find(root, "figure.tr-norm"), { ...across, y: title, lines: [limited, gradient] }, numbers, title);
+}
+
+/** @param {HTMLElement} figure @param {object} node @param {Numbers} numbers @param {string} about */
+function plot(figure, node, numbers, about) {
+  const host = find(figure, "div.tr-plot");
+  const { clientWidth: width, clientHeight: height } = host;
+  const { lines, ...rest } = /** @type {KitNode} */ (node);
+  const drawn = lines.filter((line) => line.ys.some((y) => y !== null));
+  host.ariaLabel = about;
+  host.replaceChildren(drawPlot({ ...rest, lines: drawn }, numbers, FONT_PX, { width, height }));
+}

@@ -1,0 +1,352 @@
+"""Training in the page without a server: what a reader sees of it, and what stays when it ends."""
+
+import csv
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import rnnviz
+from rnnviz.networks import checkpoint
+from rnnviz.page import build, folder
+from tests.support.browser import inaccessible
+from tests.support.models import TEXT
+from tests.support.serving import serve_files
+
+
+@pytest.fixture(scope="module")
+def site(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("site")
+    info = checkpoint.read_info(models_folder / "tiny-gru.safetensors")
+    folder.write(root / "page", build.folder_files([info]))
+    (root / "one.html").write_text(build.single_file(info), "utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with serve_files(site) as port:
+        yield f"http://127.0.0.1:{port}/page/"
+
+
+class Training:
+    """The page's part that trains. A console message or an error of the page fails the test."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.wrong: list[str] = []
+        page.on(
+            "console", lambda message: self.wrong.append(message.text) if message.type == "error" else None
+        )
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.goto(f"{address}?show=train")
+        self.root = page.locator("#training")
+        self.said = self.root.locator(".tr-said")
+        self.heading = self.root.get_by_role("heading")
+        expect(self.heading).to_contain_text("Press Start")
+
+    def press(self, name: str) -> None:
+        self.root.get_by_role("button", name=name, exact=True).click()
+
+    def choose(self, label: str, value: str) -> None:
+        self.root.get_by_role("combobox", name=label, exact=True).select_option(value)
+
+    def set(self, label: str, value: str) -> None:
+        field = self.root.get_by_role("textbox", name=label, exact=True)
+        if not field.is_visible():
+            self.root.get_by_text("More settings").click()
+        field.fill(value)
+        field.press("Tab")
+
+    def start(self, text: str = "hello", seconds: int = 600) -> None:
+        """Start a training, and wait for its first figures."""
+        self.choose("Text", text)
+        self.choose("Train for", str(seconds))
+        self.press("Start")
+        expect(self.said).to_contain_text("perplexity")
+
+    def perplexity(self) -> float:
+        match = re.search(r"perplexity (?:is )?([\d.,]+)", self.said.inner_text())
+        assert match
+        return float(match[1].replace(",", "").rstrip("."))
+
+    def learns_below(self, perplexity: float) -> None:
+        """Wait until the perplexity that it says is below this one."""
+        self.page.wait_for_function(
+            """(least) => {
+                const said = document.querySelector("#training .tr-said").innerText;
+                return Number(/perplexity ([\\d.]+\\d)/.exec(said)?.[1] ?? Infinity) < least;
+            }""",
+            arg=perplexity,
+        )
+
+    def stop(self) -> None:
+        self.press("Stop")
+        expect(self.root.get_by_role("link", name="Save the network")).to_be_visible()
+
+    def save(self, target: Path) -> Path:
+        with self.page.expect_download() as download:
+            self.root.get_by_role("link", name="Save the network").click()
+        path = target / download.value.suggested_filename
+        download.value.save_as(path)
+        return path
+
+
+Open = Callable[..., Training]
+
+
+@pytest.fixture
+def open_training(browser: Browser, address: str) -> Iterator[Open]:
+    """Opens the part that trains, in one browser's context; the same one again has what was kept."""
+    context = browser.new_context(locale="en-US", reduced_motion="reduce", accept_downloads=True)
+    opened: list[Training] = []
+
+    def open_page(where: str = address, script: str = "") -> Training:
+        page = context.new_page()
+        page.add_init_script(script)
+        opened.append(Training(page, where))
+        return opened[-1]
+
+    yield open_page
+    context.close()
+    assert [message for training in opened for message in training.wrong] == []
+
+
+def test_word_is_learnt_explored_saved_and_scored_by_the_package(open_training: Open, tmp_path: Path) -> None:
+    training = open_training()
+    page = training.page
+    training.start()
+    text = page.get_by_role("textbox", name="Your text")
+    expect(text).to_have_value("hellohello")
+    training.learns_below(1.5)
+    training.stop()
+    expect(page).to_have_title("your RNN 16 · “hello” · rnnviz")
+    expect(text).to_have_value("hellohello")
+    saved = training.save(tmp_path)
+    assert saved.name == "hello-rnn-16.safetensors"
+    model = rnnviz.load(saved)
+    assert model.card["name"] == "hello-rnn-16"
+    assert model.card["recipe"]["hidden_size"] == model.config.hidden_size == 16
+    assert model.card["seed"] == 0
+    # It says of any text what the package says of the file.
+    page.get_by_role("button", name="Perplexity of a text").click()
+    texts = page.locator("#texts")
+    texts.get_by_role("textbox", name="Paste a text").fill("hello, hello!")
+    texts.get_by_role("button", name="Read the pasted text").click()
+    expect(texts.locator(".tp-of")).to_have_text("Perplexity of the pasted text")
+    with page.expect_download() as download:
+        texts.get_by_role("link", name="Characters as CSV").click()
+    rows = csv.DictReader(download.value.path().read_text("utf-8").splitlines())
+    costs = [float(row["nll"]) for row in rows]
+    score = rnnviz.perplexity(model, "hello, hello!")
+    assert score.perplexity == pytest.approx(math.exp(sum(costs) / len(costs)), rel=1e-4)
+    # And the file is one for the page.
+    page.locator("input.file").set_input_files(saved)
+    expect(page).to_have_title("hello-rnn-16 · rnnviz")
+
+
+def test_view_reads_a_readers_text_with_each_new_weights(open_training: Open) -> None:
+    training = open_training()
+    page = training.page
+    text = page.get_by_role("textbox", name="Your text")
+    text.fill("the man and the machine")
+    training.choose("Hidden units H", "16")
+    training.start("timemachine")
+    live = page.get_by_test_id("rnnviz-live")
+    expect(page).to_have_title("your GRU 16 · The Time Machine · rnnviz")
+    number = page.get_by_test_id("rnnviz-perplexity")
+    first = float(number.inner_text())
+    assert first < 80  # untrained it guesses uniformly, of 69 symbols
+    page.wait_for_function(
+        """([number, most]) => Number(number.textContent) < most""",
+        arg=[number.element_handle(), 0.5 * first],
+    )
+    text.press("Control+End")
+    text.press_sequentially(" stood")
+    expect(live).to_have_attribute("data-painted", "29")
+    training.stop()
+    expect(text).to_have_value("the man and the machine stood")
+
+
+def test_pause_go_on_and_turning_away(open_training: Open) -> None:
+    training = open_training()
+    training.start()
+    training.press("Pause")
+    expect(training.root.get_by_role("status")).to_have_text("Paused.")
+    paused = training.said.inner_text()
+    training.page.get_by_role("button", name="Look inside").click()
+    expect(training.root).to_be_hidden()
+    expect(training.page).not_to_have_url(re.compile("show="))
+    training.page.go_back()
+    expect(training.root).to_be_visible()
+    assert training.said.inner_text() == paused
+    training.press("Go on training")
+    expect(training.said).not_to_have_text(paused)
+    training.page.get_by_role("button", name="Look inside").click()
+    training.page.get_by_role("button", name="Train", exact=True).click()
+    expect(training.page).to_have_url(re.compile("show=train"))
+    training.stop()
+
+
+def test_hidden_page_pauses_and_a_closed_one_is_offered_again(open_training: Open) -> None:
+    training = open_training()
+    training.start()
+    training.learns_below(3)
+    hide = """(hidden) => {
+        Object.defineProperty(document, "hidden", { configurable: true, value: hidden });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    training.page.evaluate(hide, True)
+    training.page.evaluate(hide, False)
+    expect(training.root.get_by_role("status")).to_have_text("Paused while the page was hidden.")
+    reached = training.perplexity()
+    training.page.wait_for_function(
+        "async () => (await indexedDB.databases()).some(({ name }) => name === 'rnnviz-training')"
+    )
+    training.page.close()
+    again = open_training()
+    kept = again.root.locator(".tr-kept")
+    expect(kept).to_contain_text("Kept in this browser: your RNN 16 · “hello”, after")
+    kept.get_by_role("button", name="Look at it").click()
+    expect(again.page).to_have_title("your RNN 16 · “hello” · rnnviz")
+    assert again.perplexity() == pytest.approx(reached, rel=0.5)
+    looked = again.said.inner_text()
+    again.press("Go on training")
+    expect(again.said).not_to_have_text(looked)
+    again.stop()
+
+
+def test_finished_network_stays_until_everything_is_deleted(open_training: Open) -> None:
+    training = open_training()
+    training.start()
+    training.stop()
+    training.page.close()
+    again = open_training()
+    again.root.get_by_role("button", name="Look at it").click()
+    expect(again.root.get_by_role("link", name="Save the network")).to_be_visible()
+    again.press("Delete everything")
+    expect(again.root.get_by_role("alert")).to_contain_text("keeps nothing of your training")
+    assert again.page.evaluate("async () => (await indexedDB.databases()).length") == 0
+    again.page.reload()
+    expect(again.heading).to_contain_text("Press Start")
+    expect(again.root.locator(".tr-kept")).to_be_hidden()
+
+
+REFUSING = {
+    "refuses": (
+        "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); };",
+        "This browser keeps nothing here, as in a private window.",
+    ),
+    "has none": ("delete window.indexedDB;", "This browser has no storage for pages."),
+    "is full": (
+        "IDBObjectStore.prototype.put = () => { throw new DOMException('no', 'QuotaExceededError'); };",
+        "This browser's storage is full.",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", REFUSING)
+def test_browser_that_keeps_nothing_is_told_and_trains(open_training: Open, how: str) -> None:
+    script, sentence = REFUSING[how]
+    training = open_training(script=script)
+    training.start()
+    training.learns_below(4)
+    training.press("Pause")
+    expect(training.root.locator(".tr-unkept")).to_contain_text(sentence)
+    training.stop()
+
+
+def test_large_steps_explode_with_their_norm(open_training: Open) -> None:
+    training = open_training()
+    training.choose("Text", "timemachine")
+    training.choose("Cell", "rnn")
+    training.set("Learning rate", "10")
+    training.set("Gradient clipping", "0")
+    training.press("Start")
+    expect(training.said).to_contain_text(re.compile("above a uniform guess|no number any more"))
+    expect(training.root.locator(".tr-clipped")).to_contain_text("which nothing limits")
+    assert training.root.locator(".tr-norm svg path").count() > 3
+
+
+def test_own_text_of_a_file_and_wrong_ones(open_training: Open) -> None:
+    training = open_training()
+    training.choose("Text", "own")
+    training.press("Start")
+    expect(training.root.get_by_role("alert")).to_have_text("Paste a text first.")
+    files = training.root.locator("input[type=file]")
+    files.set_input_files({"name": "a.txt", "mimeType": "", "buffer": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"})
+    expect(training.root.get_by_role("alert")).to_contain_text("a.txt is not a text file")
+    text = TEXT * 20
+    files.set_input_files({"name": "story.txt", "mimeType": "", "buffer": text.encode("utf-16")})
+    expect(training.heading).to_contain_text("story.txt")
+    training.choose("Hidden units H", "16")
+    training.press("Start")
+    expect(training.said).to_contain_text("on text that it doesn't train on. Guessing by letter frequencies")
+    expect(training.page.get_by_role("textbox", name="Your text")).not_to_have_value("")
+    training.stop()
+    expect(training.said).to_contain_text("held out to the end")
+
+
+def test_number_out_of_its_limits_is_refused_with_them(open_training: Open) -> None:
+    training = open_training()
+    for value in ("1000", "many"):
+        training.set("Learning rate", value)
+        training.press("Start")
+        expect(training.root.get_by_role("alert")).to_have_text(
+            f"Learning rate is a number from 0.00001 to 100; received {value}."
+        )
+
+
+def test_trained_network_is_compared_on_the_texts_part(open_training: Open) -> None:
+    training = open_training()
+    training.start()
+    training.stop()
+    page = training.page
+    page.get_by_role("button", name="Perplexity of a text").click()
+    page.get_by_role("combobox", name="Compare with").select_option("tiny-gru")
+    expect(page.locator("#texts .tp-second")).to_contain_text(" with ")
+    page.get_by_role("combobox", name="Network").select_option("tiny-gru")
+    page.get_by_role("combobox", name="Compare with").select_option("your RNN 16 · “hello”")
+    expect(page.locator("#texts .tp-second")).to_contain_text("with your RNN 16")
+
+
+def test_page_of_one_file_trains_too(open_training: Open, site: Path) -> None:
+    training = open_training((site / "one.html").as_uri())
+    training.start("names")
+    training.stop()
+    expect(training.page).to_have_title(re.compile("your GRU 64 · First names"))
+
+
+def test_words_turn_to_chinese_while_it_trains(open_training: Open) -> None:
+    training = open_training()
+    training.start()
+    training.page.get_by_role("button", name="中文").click()
+    expect(training.root.get_by_role("button", name="暂停")).to_be_visible()
+    expect(training.said).to_contain_text("困惑度")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_state_is_accessible(browser: Browser, address: str, width: int, scheme: str) -> None:
+    page = browser.new_context(
+        locale="en-US", viewport={"width": width, "height": 844}, reduced_motion="reduce"
+    ).new_page()
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    training = Training(page, address)
+    training.root.get_by_text("More settings").click()
+    assert inaccessible(page) == []
+    training.start()
+    training.press("Pause")
+    assert inaccessible(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if width == 390:
+        heights = training.root.locator("button:visible").evaluate_all(
+            "(buttons) => buttons.map((button) => button.getBoundingClientRect().height)"
+        )
+        assert min(heights) >= 44
+    training.stop()
+    assert inaccessible(page) == []
+    page.context.close()
