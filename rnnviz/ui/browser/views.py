@@ -113,9 +113,9 @@ def make_script(name: str) -> str:
         lines = [f"export const kit = {bundle(*modules, code)};", f'const {{ View }} = kit["{code}"];']
     else:
         library = KATEX.relative_to(PACKAGE).as_posix() + "/katex.mjs"
-        given = {path: f'kit["{path}"]' for path in modules} | {library: "library.default"}
-        lines = ['import { kit } from "./kit.js";', f"const {{ View }} = {bundle(code, given=given)};"]
-        if given[library] in lines[1]:
+        external = {path: f'kit["{path}"]' for path in modules} | {library: "library.default"}
+        lines = ['import { kit } from "./kit.js";', f"const {{ View }} = {bundle(code, external=external)};"]
+        if external[library] in lines[1]:
             lines.insert(0, f'import * as library from "./{library}";')
     return "\n".join(
         [

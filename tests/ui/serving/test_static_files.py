@@ -37,7 +37,7 @@ def test_scripts_and_styles_are_sent_compressed_for_good(browser: TestClient) ->
         assert browser.get(address, headers={"Accept-Encoding": "identity"}).content == path.read_bytes()
 
 
-def test_everything_else_goes_on_to_app(browser: TestClient) -> None:
+def test_other_addresses_go_on_to_app(browser: TestClient) -> None:
     script = next(STATIC.glob("static/js/index.*.js")).name
     font = next(STATIC.glob("static/media/*.woff2")).name
     for address in (
