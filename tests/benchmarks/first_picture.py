@@ -2,9 +2,9 @@
 
     python tests/benchmarks/first_picture.py [--starts N] [--busy]
 
-Both apps are started in turns, and visited twice with an empty cache: after the start, and once more. From the
-navigation to the picture, and to the app's own view in its place; and what the browser says of contents
-painted first (FCP), of the largest (LCP), and of shifts (CLS). `--busy`: other programs keep all cores busy.
+Both apps are started in turns, and visited twice with an empty cache: after the start, and once more. From
+the navigation to the picture, and to the app's own view in its place; and the browser's own entries: the
+first and the largest contents (FCP, LCP), and shifts (CLS). `--busy`: other programs keep all cores busy.
 """
 
 import os
@@ -23,7 +23,8 @@ APPS = {"rnnviz": ROOT / "app.py", "bare": ROOT / "tests/benchmarks/echo.py"}
 # Milliseconds since the navigation. The layer of the first picture goes when the app's view is painted.
 WATCH = """
 window.took = { cls: 0 };
-const note = (type, act) => new PerformanceObserver((list) => list.getEntries().forEach(act)).observe({ type, buffered: true });
+const note = (type, act) =>
+  new PerformanceObserver((list) => list.getEntries().forEach(act)).observe({ type, buffered: true });
 note("paint", ({ name, startTime }) => { if (name === "first-contentful-paint") took.fcp = startTime; });
 note("largest-contentful-paint", ({ startTime }) => { took.lcp = startTime; });
 note("layout-shift", ({ value, hadRecentInput }) => { if (!hadRecentInput) took.cls += value; });

@@ -19,7 +19,7 @@ from rnnviz.ui.serving.first_picture import first_answer
 from rnnviz.ui.serving.guard import AllowedHostsMiddleware
 from rnnviz.ui.serving.lifespan import lifespan
 from rnnviz.ui.serving.room import classroom
-from rnnviz.ui.serving.static_files import CompressedFilesMiddleware
+from rnnviz.ui.serving.streamlit_files import CompressedFilesMiddleware
 from rnnviz.ui.shell import error_messages
 
 PAGE_NAMES = ("explore", "perplexity", "inside", "train", "learn")  # the first has the app's own address

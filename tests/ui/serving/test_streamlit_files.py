@@ -10,7 +10,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit import file_util
 
-from rnnviz.ui.serving.static_files import CompressedFilesMiddleware
+from rnnviz.ui.serving.streamlit_files import CompressedFilesMiddleware
 
 STATIC = Path(file_util.get_static_dir())
 
