@@ -45,9 +45,7 @@ export class Answers {
   assign(tensors) {
     this.network.load(tensors);
     this.reading = new Reading(this.network, this.model.unknownCost);
-    this.lastIds = [];
-    this.lastSelection = null;
-    this.shaped = { name: "", rows: [] };
+    this.lastIds = []; // so nothing of the last answer holds any more
   }
 
   /** An ask's text, its symbols, and the character of its "why", or null. @param {Ask} ask */

@@ -233,32 +233,45 @@ for (const file of files)
     const { model, arrays } = describe("mine", description, tensors, made, look, true);
     const order = Array.from({ length: model.fixed.units }, (_, unit) => unit);
     for (const name of ["alike", "steady"]) assert.deepEqual([...arrays[`rows:${name},0,hidden`]], order);
+    assert.equal(arrays["reach:hidden"][0], model.fixed.quantities.hidden.high);
     const fresh = answers(model, halves(), arrays);
     const copies = Object.fromEntries(
       Object.entries(tensors).map(([name, values]) => [name, values.slice()]),
     );
     const own = answers(model, copies, arrays);
-    const { digest } = own.answer({ text: "The Time Machine" }).header;
+    const { digest } = own.answer({ text: "The Time Machine", temperature: 0.5 }).header;
     own.assign(halves());
-    const ask = { text: "The Time Machine", base: 1, digest, unit: 1, pin: 3, why: true };
+    const ask = { text: "The Time Machine", base: 1, digest, unit: 1, pin: 3, why: true, temperature: 0.5 };
     const [after, expected] = [own.answer(ask), fresh.answer(ask)];
     assert.equal(after.header.fixed, undefined); // it isn't sent again
     assert.deepEqual({ ...after.header, revision: 1 }, expected.header);
     assert.deepEqual(after.arrays, expected.arrays);
   });
 
-test("a text that is being read is read to its end before other weights come", async () => {
+test("a text that is being read is read to its end before other weights come, once", async () => {
   const { made, tensors, arrays } = network(files[0]);
   const long = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
   const whole = answers(made, tensors, arrays).answer({ text: long });
   const copies = Object.fromEntries(Object.entries(tensors).map(([name, values]) => [name, values.slice()]));
-  const heard = await new Promise((resolve) => {
-    const reader = new Reader(answers(made, copies, arrays), resolve, () => {
-      reader.weights = Object.fromEntries(Object.entries(tensors).map(([name, x]) => [name, x.map(() => 0)]));
+  const own = answers(made, copies, arrays);
+  const reader = await new Promise((resolve) => {
+    const hear = (/** @type {any} */ answer) => {
+      assert.deepEqual(answer, whole);
+      resolve(reading);
+    };
+    const reading = new Reader(own, hear, () => {
+      reading.weights = Object.fromEntries(
+        Object.entries(tensors).map(([name, values]) => [name, values.map(() => 0)]),
+      );
     });
-    reader.ask({ text: long });
+    reading.ask({ text: long });
   });
-  assert.deepEqual(heard, whole);
+  reader.onAnswer = () => {};
+  await reader.ask({ text: "The" });
+  const { reading } = own;
+  await reader.ask({ text: "The Time" });
+  assert.equal(own.reading, reading); // of the same weights
+  assert.ok(Math.abs(Number(own.reading.numbers().perplexity) - made.config.vocabulary_size) < 1e-3);
 });
 
 test("units are ordered, and their reach measured, as in the core", () => {

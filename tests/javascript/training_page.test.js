@@ -144,7 +144,7 @@ test("a word has no other text to be measured on", async () => {
 });
 
 test("a training that diverges is told by its perplexity and its norm", async () => {
-  const { run, hear } = await trained(report(1000, 75));
+  const { run, hear } = await trained(report(1000, 90));
   assert.equal(run.diverges, false); // untrained
   hear({
     kind: "report",
