@@ -113,8 +113,8 @@ def _picture(query: Mapping[str, str]) -> str:
     from rnnviz.page.initial_data import first_heat_map, opening_text
     from rnnviz.page.live_session import LiveAsk
     from rnnviz.page.shown_units import named_units
-    from rnnviz.ui.pages.explore.page import BOOKMARKED, read_bookmark
     from rnnviz.ui.shell import model_cache
+    from rnnviz.ui.shell.bookmark import BOOKMARKED, read_bookmark
 
     networks = [info for info in model_cache.list_models()[0] if info.kind != "ngram"]
     name = query.get("model") or (model_cache.first_model(networks).path.stem if networks else "")
@@ -141,9 +141,9 @@ def _network_session(version: tuple[str, int, int], spoken: str) -> tuple[LiveSe
     it. Each ask states everything, so they don't disturb one another.
     """
     from rnnviz.networks import checkpoint
+    from rnnviz.page.build import START_TEMPERATURE
     from rnnviz.page.initial_data import fixed_part
     from rnnviz.page.live_session import LiveSession
-    from rnnviz.ui.pages.explore.page import FIRST_TEMPERATURE
     from rnnviz.ui.shell import model_cache
 
     info, listed = checkpoint.read_info(Path(version[0])), model_cache.list_models()[0]
@@ -151,8 +151,8 @@ def _network_session(version: tuple[str, int, int], spoken: str) -> tuple[LiveSe
     model = cast("NumpyModel", model_cache.load_reader(info))
     models = model, model_cache.load_ngram_model(info, listed)
     memoryless = model_cache.load_memoryless(model, networks)
-    fixed = fixed_part(*models, FIRST_TEMPERATURE, networks, memoryless)
-    session = LiveSession(*models, memoryless, temperature=FIRST_TEMPERATURE, fixed=fixed)
+    fixed = fixed_part(*models, START_TEMPERATURE, networks, memoryless)
+    session = LiveSession(*models, memoryless, temperature=START_TEMPERATURE, fixed=fixed)
     socket = ViewSocket()
     socket.serve(session)
     return session, socket
