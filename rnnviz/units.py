@@ -4,6 +4,7 @@
 
     units.find(model, text, "quotes")                              which units tell, beyond simpler causes
     units.find(model, text, "quotes", models=[other])              in how many networks a unit tells
+    units.find(model, text, "quotes", directions=True)             all units of a layer, weighted by a fit
     units.probe(trace, "quotes")                                   in one unit, a few, or spread over all
     units.scan(model, Path("book.txt"))                            each unit over a long text or a file
     units.match(model, text, 10, 24, corpus)                       where else the same units are on

@@ -68,9 +68,9 @@ Part = Literal["validation", "validation and held-out", "held-out"]
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedSum:
-    """A weighed sum of one layer's units, as a linear probe reads them: 0 where it decides, and rarely beyond
-    -1 and 1. `weights` (H,) float16.
+class WeightedSum:
+    """A weighted sum of one layer's units, as a linear probe reads them: 0 where it decides, and rarely
+    beyond -1 and 1. `weights` (H,) float16.
     """
 
     layer: int
@@ -87,7 +87,7 @@ class Recorded:
     """One recorded search.
 
     target      a name of `rnnviz.units.target`
-    layer, unit the unit that ranked best on one part; of a weighed sum the number H
+    layer, unit the unit that ranked best on one part; of a weighted sum the number H
     score       its score on another: AUC, or correlation for a graded target, as `measure` says
     chance      the unit stays below this score for 95 of 100 shifted targets
     character   the score of the character just read
@@ -100,8 +100,8 @@ class Recorded:
     typed       two shares of the characters of sentences that one might type, each read from the zero state:
                 where the unit's sign matches the target, and where the likelier constant answer does; None
                 without sentences
-    weights     of a weighed sum: float16 in base64; "" for a unit, which is the sum with one weight
-    bias        of a weighed sum
+    weights     of a weighted sum: float16 in base64; "" for a unit, which is the sum with one weight
+    bias        of a weighted sum
     """
 
     target: str
@@ -123,15 +123,15 @@ class Recorded:
     bias: float = 0.0
 
     @cached_property
-    def weighed(self) -> WeighedSum | None:
-        """The weighed sum; None for a unit."""
+    def weighted(self) -> WeightedSum | None:
+        """The weighted sum; None for a unit."""
         if not self.weights:
             return None
-        return WeighedSum(self.layer, np.frombuffer(b64decode(self.weights), "<f2"), self.bias)
+        return WeightedSum(self.layer, np.frombuffer(b64decode(self.weights), "<f2"), self.bias)
 
     def along(self, states: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
         """The row's values (n,) at states (n, H) of its layer."""
-        return states[:, self.unit] if self.weighed is None else self.weighed.along(states)
+        return states[:, self.unit] if self.weighted is None else self.weighted.along(states)
 
     @property
     def verdict(self) -> Verdict:
@@ -178,7 +178,7 @@ class Recorded:
             return make_sentences(("recorded.confirmed", "recorded.less"), **named)
         rivals_by_kind = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
         context, untrained = rivals_by_kind.get("context"), rivals_by_kind.get("untrained")
-        kind = "" if self.weighed is None else "-weighed"
+        kind = "" if self.weighted is None else "-weighted"
         codes = [f"recorded.follows{kind}", *([f"recorded.beside{kind}"] if context and untrained else [])]
         return make_sentences(
             codes,
@@ -267,7 +267,7 @@ def _finding(record: object) -> Recorded | None:
     """The restored record; None for a damaged one."""
     try:
         finding: Recorded = restore(Recorded, record)
-        sound = finding.weighed is None or np.isfinite(finding.weighed.weights).all()
+        sound = finding.weighted is None or np.isfinite(finding.weighted.weights).all()
     except (TypeError, LookupError, ValueError, AttributeError):
         return None
     # A card may come from anywhere: a negative unit would count from the end of the state.
@@ -439,7 +439,7 @@ what was just read. A table holds only units that remember: that beat all of the
 than {margin}, by intervals that exclude zero, on {enough:,} characters or more, with all searches of a
 command held to Holm's levels. *Stable* is the share of texts drawn anew from the first part in which the unit
 ranks first: where it is low, other units tell as much. A row with Σ is no unit but a direction: all units of
-that layer, weighed by a linear model that was fitted to the training text, with its penalty chosen on the
+that layer, weighted by a linear model that was fitted to the training text, with its penalty chosen on the
 first part; its rivals were fitted to that text too, and *by chance* is then also what weights fitted to
 random labels reach for such. *Typed* is the share of the characters of twenty
 sentences that one might type, written down before the networks were trained and each read from the empty
@@ -526,7 +526,7 @@ def _row(finding: Recorded) -> str:
     best = {rival.kind: rival for rival in sorted(measured.rivals, key=lambda rival: rival.score)}
     cells = (
         finding.target,
-        f"{finding.layer}:{'Σ' if finding.weighed else finding.unit}{_cell(finding)}",
+        f"{finding.layer}:{'Σ' if finding.weighted else finding.unit}{_cell(finding)}",
         finding.measure,
         f"{score:.3f}",
         f"{low:.3f}–{high:.3f}",
@@ -534,7 +534,7 @@ def _row(finding: Recorded) -> str:
         f"{best['character'].score:.3f}" if "character" in best else f"{finding.character:.3f}",
         f"{best['context'].number}: {best['context'].score:.3f}",
         f"{best['untrained'].score:.3f}",
-        "–" if finding.weighed else f"{evidence.stability or 0:.0%}",
+        "–" if finding.weighted else f"{evidence.stability or 0:.0%}",
         "–" if finding.typed is None else f"{finding.typed[0]:.1%} ({finding.typed[1]:.0%})",
     )
     return f"| {' | '.join(cells)} |\n"

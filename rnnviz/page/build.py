@@ -185,7 +185,7 @@ def page_words() -> dict[str, str]:
         "file.shape": _("tensor {name} should have shape {expected} and has {received}."),
         "file.type": _("its weights are of type {type}; the page reads float32 and float16."),
         "file.infinite": _("tensor {name} holds values that are not finite."),
-        "file.unnamed": _("Its units have no names here: `rnnviz units` searches a text for them."),
+        "file.unnamed": _("Its units have no names here: the app searches a text for them."),
     }
 
 
@@ -223,9 +223,9 @@ def order_arrays(model: NumpyModel) -> Arrays:
     for name, values in shown_units.unit_reach(model).items():
         orders[f"reach:{name}"] = values
         rows = [
-            np.append(finding.weighed.weights, [finding.bias, finding.layer])
-            for finding in shown_units.weighed_sums(model, name)
-            if finding.weighed is not None
+            np.append(finding.weighted.weights, [finding.bias, finding.layer])
+            for finding in shown_units.weighted_sums(model, name)
+            if finding.weighted is not None
         ]
         if rows:
             orders[f"sums:{name}"] = np.array(rows, "<f4")

@@ -11,7 +11,7 @@ import { hasCell, Layer } from "./cells.js";
 import { allocate, Matrix, paddedLength } from "./products.js";
 
 /** @import { Kernels } from "./products.js" */
-/** @import { Config, Tensors, WeighedSum, WhyBits } from "./types" */
+/** @import { Config, Tensors, WeightedSum, WhyBits } from "./types" */
 
 const FIRST_ROWS = 256; // rows of the first allocation
 const WHY_CHARS = 64; // characters that "why" leaves out, as MAX_OMISSIONS in scoring/occlusion.py
@@ -25,7 +25,7 @@ export class Network {
     this.V = config.vocabulary_size;
     this.L = config.layers;
     this.H = config.hidden_size;
-    /** @type {Record<string, WeighedSum[]>} rows behind the units, by quantity */
+    /** @type {Record<string, WeightedSum[]>} rows behind the units, by quantity */
     this.sums = {};
     this.embedding = tensors["embedding.weight"];
     this.bias = tensors["readout.bias"];
@@ -330,7 +330,7 @@ export class Reading {
     return out;
   }
 
-  /** The rows of a quantity: its units, then its weighed sums. @param {string} quantity */
+  /** The rows of a quantity: its units, then its weighted sums. @param {string} quantity */
   rowCount(quantity) {
     return this.network.H + (this.network.sums[quantity]?.length ?? 0);
   }

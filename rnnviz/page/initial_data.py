@@ -446,8 +446,8 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
     numbers = _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}")
     teaching = _("Nobody told it to.")
-    if best.weighed is not None:
-        numbers = _("{n} numbers of this network, weighed.").format(n=f"{config.hidden_size:,}")
+    if best.weighted is not None:
+        numbers = _("{n} numbers of this network, weighted.").format(n=f"{config.hidden_size:,}")
         teaching = _("A fit chose the weights; nobody told the network.")
     caption = [
         numbers,

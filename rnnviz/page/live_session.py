@@ -246,7 +246,7 @@ class LiveSession:
         config = self.model.config
         start, stop = ask.window(length)
         quantity = ask.quantity if ask.quantity in live.quantities(config.cell) else "hidden"
-        rows = config.hidden_size + len(shown_units.weighed_sums(self.model, quantity))
+        rows = config.hidden_size + len(shown_units.weighted_sums(self.model, quantity))
         return Selection(
             length=length,
             start=start,

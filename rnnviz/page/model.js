@@ -25,8 +25,8 @@ export function tables(arrays) {
   return /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // integer keys come in ascending order
 }
 
-/** Weighed sums of a layer's H units: their weights, bias and layer in a row. @param {Float32Array} rows @param {number} H */
-function weighedSums(rows, H) {
+/** Weighted sums of a layer's H units: their weights, bias and layer in a row. @param {Float32Array} rows @param {number} H */
+function weightedSums(rows, H) {
   return Array.from({ length: rows.length / (H + 2) }, (_, k) => {
     const row = rows.subarray(k * (H + 2), (k + 1) * (H + 2));
     return { weights: row.subarray(0, H), bias: row[H], layer: row[H + 1] };
@@ -43,7 +43,7 @@ export function answers(model, tensors, arrays, plain = false) {
   const network = new Network(model.config, tensors, plain);
   const counts = levels.length ? new Counts(network.V, levels) : null;
   for (const [quantity, rows] of Object.entries(named(arrays, "sums:")))
-    network.sums[quantity] = weighedSums(/** @type {Float32Array} */ (rows), network.H);
+    network.sums[quantity] = weightedSums(/** @type {Float32Array} */ (rows), network.H);
   const parts = { rows: named(arrays, "rows:"), reach: named(arrays, "reach:") };
   return new Answers(/** @type {PageModel} */ ({ ...model, ...parts }), network, counts);
 }

@@ -74,7 +74,7 @@ def unit_order(
     # other.
     state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
     units = _row_orders(model)[kind, state, layer]
-    sums = weighed_sums(model, quantity)
+    sums = weighted_sums(model, quantity)
     units = np.concatenate([units, model.config.hidden_size + np.arange(len(sums))])
     if kind == "steady" and first:
         units = np.concatenate([np.asarray(first, np.int64), units[~np.isin(units, first)]])
@@ -86,14 +86,14 @@ def unit_reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
     """Each unit's reach below and above 0 on the reference text, by state ("hidden", "cell"), (2, L, H) each.
 
     The strongest colours of a unit are at its reach. Behind the H units of each layer stand the quantity's
-    weighed sums, whose reach is 1.
+    weighted sums, whose reach is 1.
     """
     reach = {}
     for name, values in _states(reference_trace(model)).items():
         # 1e-3: a unit that never leaves 0 would otherwise be divided by 0.
         ends = abs(np.percentile(values, (100 - REACH_PERCENTILE, REACH_PERCENTILE), axis=0))
         ends = np.maximum(ends, np.maximum(MIN_SIDE_RATIO * ends.max(axis=0), 1e-3)).astype(np.float32)
-        further = (0, len(weighed_sums(model, name)))
+        further = (0, len(weighted_sums(model, name)))
         reach[name] = np.pad(ends, ((0, 0), (0, 0), further), constant_values=1)
     return reach
 
@@ -123,7 +123,7 @@ TRACE_QUANTITIES = ("hidden", "cell")
 
 @dataclass(frozen=True)
 class NamedUnit:
-    """A unit with its findings on the model's card, the best first. Weighed sums of a quantity are numbered
+    """A unit with its findings on the model's card, the best first. Weighted sums of a quantity are numbered
     behind the units, from H on.
     """
 
@@ -145,28 +145,28 @@ def named_units(model: Network) -> tuple[NamedUnit, ...]:
     for finding in model_card.unit_findings(model.card):
         exists = finding.layer < config.layers and finding.unit < config.hidden_size
         unit = finding.unit
-        if finding.weighed is not None:
-            exists = finding.layer < config.layers and len(finding.weighed.weights) == config.hidden_size
+        if finding.weighted is not None:
+            exists = finding.layer < config.layers and len(finding.weighted.weights) == config.hidden_size
             unit = config.hidden_size + counts[finding.quantity]
         is_drawn = finding.quantity in TRACE_QUANTITIES and finding.quantity in live.quantities(config.cell)
         if exists and is_drawn and finding.verdict == "remembers":
             findings_by_unit.setdefault((finding.quantity, finding.layer, unit), []).append(finding)
-            counts[finding.quantity] += finding.weighed is not None
+            counts[finding.quantity] += finding.weighted is not None
     return tuple(NamedUnit(*where, same) for where, same in list(findings_by_unit.items())[:MAX_NAMED_UNITS])
 
 
-def weighed_sums(model: Network, quantity: str) -> list[Recorded]:
-    """The named weighed sums of a quantity, in the order of their numbers."""
+def weighted_sums(model: Network, quantity: str) -> list[Recorded]:
+    """The named weighted sums of a quantity, in the order of their numbers."""
     rows = (row.findings[0] for row in named_units(model) if row.quantity == quantity)
-    return [finding for finding in rows if finding.weighed is not None]
+    return [finding for finding in rows if finding.weighted is not None]
 
 
 def row_values(model: Network, trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
     """The rows of the heat map over characters start .. stop - 1: (n, H) of the units, then the quantity's
-    weighed sums, whichever layer they are of.
+    weighted sums, whichever layer they are of.
     """
     values = live.heat_map_values(trace, quantity, layer, start, stop)
-    sums = weighed_sums(model, quantity)
+    sums = weighted_sums(model, quantity)
     if not sums:
         return values
     planes = (live.heat_map_values(trace, quantity, finding.layer, start, stop) for finding in sums)

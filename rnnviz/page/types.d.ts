@@ -56,8 +56,8 @@ export interface Config {
   tied: boolean;
 }
 
-/** A weighed sum of a layer's units, see `WeighedSum` in rnnviz/networks/model_card.py. */
-export interface WeighedSum {
+/** A weighted sum of a layer's units, see `WeightedSum` in rnnviz/networks/model_card.py. */
+export interface WeightedSum {
   weights: Float32Array;
   bias: number;
   layer: number;

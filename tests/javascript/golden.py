@@ -117,7 +117,7 @@ def write(folder: Path) -> None:
 
 
 def sum_record(found: model_card.Recorded, cell: str, layers: int) -> dict[str, Any]:
-    """A weighed sum of the last of so many layers on a card: of the cell states of an LSTM of two layers."""
+    """A weighted sum of the last of so many layers on a card: of the cell states of an LSTM of two layers."""
     H = tiny(cell).config.hidden_size
     weights = np.sin(np.arange(H) + layers).astype("<f2")
     quantity = "cell" if (cell, layers) == ("lstm", 2) else "hidden"

@@ -33,6 +33,7 @@ TEXT_CHARS = 12_000
 
 def write(folder: Path) -> None:
     """Write a file for each cell's gradients, and one for each run."""
+    torch.set_num_threads(1)  # on a busy machine small products wait for more
     for cell, activation in (("rnn", "tanh"), ("rnn", "relu"), ("gru", "tanh"), ("lstm", "tanh")):
         for hidden_size in (16, 48):
             config = ModelConfig(cell, len(SYMBOLS) + 1, hidden_size, embedding_size=0, activation=activation)

@@ -216,7 +216,7 @@ for (const file of files)
     assert.ok(Math.abs(own.model.unknownCost - made.unknownCost) < 1e-12);
     const rows = Object.keys(arrays).filter((name) => name.startsWith("rows:") || name.startsWith("reach:"));
     assert.deepEqual(Object.keys(own.arrays).sort(), rows.sort());
-    // It names no row, so it has no weighed sums behind the units.
+    // It names no row, so it has no weighted sums behind the units.
     const { units, layers } = made.fixed;
     for (const name of rows)
       assert.equal(own.arrays[name].length, name.startsWith("reach:") ? 2 * layers * units : units, name);

@@ -17,7 +17,7 @@ from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.evidence import add_evidence, needs_fits
-from rnnviz.lab.analysis.probing import random_labels, weighed_sums
+from rnnviz.lab.analysis.probing import random_labels, weighted_sums
 from rnnviz.lab.analysis.search_result import Replication, Search, holm, min_shifts
 from rnnviz.lab.analysis.searching import DEFAULT_SHIFTS, Searcher
 from rnnviz.lab.analysis.targets import Target
@@ -37,7 +37,7 @@ W = TypeVar("W", bound=Sought)
 
 
 MAX_FITTING_CHARS = 60_000
-"""Characters of a text to which weighed sums are fitted, at most, for a card."""
+"""Characters of a text to which weighted sums are fitted, at most, for a card."""
 
 READING_SHARE, COPIES_SHARE = 0.2, 0.7
 """The share of the work that reading takes; and the share of the rest that the copies take."""
@@ -135,7 +135,7 @@ def controlled(
     return [next(remaining) if target.varies or not len(target) else None for target in targets]
 
 
-def weighed(
+def weighted(
     model: Network,
     traced: Trace,
     targets: Sequence[Target],
@@ -151,7 +151,7 @@ def weighed(
     fresh: Fresh | None = None,
     progress: Progress | None = None,
 ) -> list[Search | None]:
-    """As `controlled`, of weighed sums of a layer's units in place of units.
+    """As `controlled`, of weighted sums of a layer's units in place of units.
 
     They are fitted to the text `fitting`, by `model` too, and its targets; the searched text chooses one of
     their penalties and layers on its first part. Untrained copies have sums fitted alike, and chance is the
@@ -172,7 +172,7 @@ def weighed(
         def fit(labels: Array, read: Trace = traced_here, fitted: Trace = fitting_here) -> Searcher:
             layers = range(fitted.hidden.shape[1]) if layer is None else [layer]
             planes = {n: activations(fitted, layer=n, quantity=quantity) for n in layers}
-            sums = [line for n, plane in planes.items() for line in weighed_sums(plane, labels, n)]
+            sums = [line for n, plane in planes.items() for line in weighted_sums(plane, labels, n)]
             return Searcher(read, quantity=quantity, seed=seed, sums=sums)
 
         for place, (target, fitting_target) in enumerate(varying):
@@ -263,7 +263,7 @@ def find(
               needs them
     seed      chooses the shifts
     copies    untrained copies of the network, searched for the same; `fresh` is that of `untrained`
-    directions  search directions in place of units: all units of a layer, weighed by a fit. True: fitted to
+    directions  search directions in place of units: all units of a layer, weighted by a fit. True: fitted to
               the first third of `text`, and searched in the rest; or another text to fit them to, where a
               target is no mask
     progress  called with the share done
@@ -349,6 +349,6 @@ def _find(
     if fitting is None:
         searches = controlled(model, traced, targets, **options)
     else:
-        searches = weighed(model, traced, targets, fitting, fitting_targets, **options)
+        searches = weighted(model, traced, targets, fitting, fitting_targets, **options)
     Reporter(progress).end()
     return [search for search in searches if search is not None]

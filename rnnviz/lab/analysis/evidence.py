@@ -111,7 +111,7 @@ def add_evidence(
 
     untrained  the values (T,) of each untrained copy's best unit, `Searcher.best_column`
     edges      as in the search
-    fitted     characters and a target's values over another text, to which weighed sums were fitted: simpler
+    fitted     characters and a target's values over another text, to which weighted sums were fitted: simpler
                rivals are fitted to it too
     resamples  resampled texts for the stability
 

@@ -40,20 +40,20 @@ from rnnviz.lab.analysis.evidence import SeriesScores
 from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.model_card import WeighedSum
+from rnnviz.networks.model_card import WeightedSum
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.verdicts import MIN_LEAD, MIN_VERDICT_CHARS, Measure, Rival
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
-"""Inverse penalties to choose from where all units are weighed; a few units need no choice."""
+"""Inverse penalties to choose from where all units are weighted; a few units need no choice."""
 
 SUBSET_STRENGTH = 10.0
 """The inverse penalty of a few units."""
 
 REACH_PERCENTILE = 98
-"""The percentile of a weighed sum's amount that becomes 1."""
+"""The percentile of a weighted sum's amount that becomes 1."""
 
 Interval = tuple[float, float]
 
@@ -427,8 +427,8 @@ class Line:
         return np.asarray(rows @ self.weights.astype(np.float32) + self.bias, np.float64)
 
 
-def weighed_sums(states: Floats, target: Array, layer: int) -> list[WeighedSum]:
-    """A weighed sum of a layer's `states` (n, H) for each of STRENGTHS, fitted to tell `target` (n,)."""
+def weighted_sums(states: Floats, target: Array, layer: int) -> list[WeightedSum]:
+    """A weighted sum of a layer's `states` (n, H) for each of STRENGTHS, fitted to tell `target` (n,)."""
     from sklearn.preprocessing import StandardScaler
 
     finite = np.nan_to_num(states, nan=0, posinf=0, neginf=0)
@@ -447,7 +447,7 @@ def weighed_sums(states: Floats, target: Array, layer: int) -> list[WeighedSum]:
         # In float16, as a card holds them: what is measured is then what is shown.
         reach = float(np.percentile(np.abs(finite @ weights.astype(np.float32) + bias), REACH_PERCENTILE))
         scale = 1 / max(reach, 1e-9)
-        sums.append(WeighedSum(layer, (weights * scale).astype(np.float16), bias * scale))
+        sums.append(WeightedSum(layer, (weights * scale).astype(np.float16), bias * scale))
     return sums
 
 

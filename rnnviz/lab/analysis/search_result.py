@@ -17,7 +17,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.model_card import WeighedSum
+from rnnviz.networks.model_card import WeightedSum
 from rnnviz.networks.verdicts import (
     MIN_VERDICT_CHARS,
     SIGNIFICANCE_LEVEL,
@@ -65,7 +65,7 @@ class Search(Pictured, Reported):
     evidence    intervals and rivals of `best`; None where not requested
     levels      significance levels against chance and against rivals; see `holm`
     parsed      that of the target
-    weighed     the best-ranked weighed sum, where such sums were searched in place of units
+    weighted     the best-ranked weighted sum, where such sums were searched in place of units
     """
 
     REPORT = "rnnviz.lab.reports.search"
@@ -84,7 +84,7 @@ class Search(Pictured, Reported):
     evidence: Evidence | None = None
     levels: tuple[float, float] = (SIGNIFICANCE_LEVEL, SIGNIFICANCE_LEVEL)
     parsed: float | None = None
-    weighed: WeighedSum | None = None
+    weighted: WeightedSum | None = None
 
     def __repr__(self) -> str:
         best, verdict_words = self.best, f"{self.verdict!r}"
@@ -93,8 +93,11 @@ class Search(Pictured, Reported):
                 f": {self.characters:,} of the {MIN_VERDICT_CHARS:,} characters that a verdict takes"
             )
         among, first = f"{len(self.found):,} units", str(best.unit)
-        if self.weighed is not None:
-            among, first = f"weighed sums of {len(self.weighed.weights):,} units", f"layer {best.unit.layer}"
+        if self.weighted is not None:
+            among, first = (
+                f"weighted sums of {len(self.weighted.weights):,} units",
+                f"layer {best.unit.layer}",
+            )
         return (
             f"<Search for {self.target} among {among}: {first}, {self.measure} "
             f"{best.score:.3f}, chance {self.chance:.3f}, {verdict_words}>"
@@ -150,7 +153,7 @@ class Search(Pictured, Reported):
             **({} if self.parsed is None else {"parsed": self.parsed}),
             "measure": self.measure,
             "quantity": self.quantity,
-            **({} if self.weighed is None else {"weighed": len(self.weighed.weights)}),
+            **({} if self.weighted is None else {"weighted": len(self.weighted.weights)}),
             "characters": self.characters,
             "inside": self.inside,
             "held_out": self.held_out,

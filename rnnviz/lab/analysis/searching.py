@@ -32,7 +32,7 @@ from rnnviz.lab.analysis import ranking
 from rnnviz.lab.analysis.activations import Unit, activations, unit_at_column
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.model_card import WeighedSum
+from rnnviz.networks.model_card import WeightedSum
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL
 from rnnviz.scoring.trace import Trace
 
@@ -67,7 +67,7 @@ class TextSplit(NamedTuple):
 class Searcher:
     """The units of a trace, ranked once for any number of searches. `source` is a Trace, of which `layer`
     (None: all) and `quantity` are searched, or a table (T, U) of one `layer`. `seed` chooses the shifts. With
-    `sums` a Trace's weighed sums are searched in place of its units, numbered from H on. Raises ConfigError
+    `sums` a Trace's weighted sums are searched in place of its units, numbered from H on. Raises ConfigError
     for an unfit layer, quantity, shape or seed.
 
     values    (T, U) the searched values
@@ -83,13 +83,13 @@ class Searcher:
         layer: int | None = None,
         quantity: str = "hidden",
         seed: int = 0,
-        sums: Sequence[WeighedSum] = (),
+        sums: Sequence[WeightedSum] = (),
     ) -> None:
         self.ids = source.ids if isinstance(source, Trace) else None
         self.sums = tuple(sums)
         if isinstance(source, Trace) and sums:
-            planes = [activations(source, layer=weighed.layer, quantity=quantity) for weighed in sums]
-            alongs = [weighed.along(plane) for weighed, plane in zip(sums, planes, strict=True)]
+            planes = [activations(source, layer=weighted.layer, quantity=quantity) for weighted in sums]
+            alongs = [weighted.along(plane) for weighted, plane in zip(sums, planes, strict=True)]
             values: Array = np.stack(alongs, axis=1)
         elif isinstance(source, Trace):
             values = activations(source, layer=layer, quantity=quantity)
@@ -107,7 +107,7 @@ class Searcher:
         H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]
         self.units = [unit_at_column(u, H, layer) for u in range(values.shape[1])]
         if sums:
-            self.units = [Unit(weighed.layer, H + n) for n, weighed in enumerate(sums)]
+            self.units = [Unit(weighted.layer, H + n) for n, weighted in enumerate(sums)]
         self.quantity, self._seed = quantity, seed
         self._ranked: dict[tuple[int, int], Doubles] = {}
 
@@ -152,7 +152,7 @@ class Searcher:
             characters=len(self),
             inside=None if target.graded else int(target.values.sum()),
             parsed=target.parsed,
-            weighed=self.sums[order[0]] if self.sums else None,
+            weighted=self.sums[order[0]] if self.sums else None,
         )
 
     def best_column(self, target: Target, edges: int = 0) -> Doubles:

@@ -96,7 +96,7 @@ def units(
     ] = UNTRAINED_COPIES,
     directions: Annotated[
         bool,
-        "where no unit remembers, search weighed sums of units too, fitted to the training part of --corpus",
+        "where no unit remembers, search weighted sums of units too, fitted to the training part of --corpus",
     ] = False,
     card: Annotated[bool, "put what is found, and this command, into the card of the model's file"] = False,
     typed: Annotated[
@@ -147,7 +147,7 @@ def units(
             )
     searches = search_result.holm(searches)  # all quantities together are one family
     if directions:
-        with progress_bar("weighed sums, beside untrained copies", options) as progress:
+        with progress_bar("weighted sums, beside untrained copies", options) as progress:
             sums = _search_sums(
                 model,
                 source,
@@ -173,7 +173,7 @@ def units(
             model=model_arg.model,
             family=family,
         )
-    if sums := [search for search in searches if search.weighed is not None]:
+    if sums := [search for search in searches if search.weighted is not None]:
         read = words("read", model=model.name, quantity="Σ", n=count(len(searched_text)))
         print_findings(sums, options, read, model=model_arg.model, family=family)
     if card:
@@ -192,8 +192,8 @@ def _search_sums(
     searches: Sequence[Search],
     **arguments: Any,
 ) -> list[Search]:
-    """Searches for weighed sums, for each target and quantity of `searches` that no unit remembers."""
-    from rnnviz.lab.analysis.controls import MAX_FITTING_CHARS, weighed
+    """Searches for weighted sums, for each target and quantity of `searches` that no unit remembers."""
+    from rnnviz.lab.analysis.controls import MAX_FITTING_CHARS, weighted
     from rnnviz.scoring.tracer import trace_long_text
     from rnnviz.text.corpora import named_or_file
 
@@ -205,7 +205,7 @@ def _search_sums(
         lacking = {s.target for s in searches if s.quantity == quantity and s.verdict != "remembers"}
         sought = [t for t in targets if t.name in lacking & fitting_targets.keys()]
         fitted_to = [fitting_targets[target.name] for target in sought]
-        sums = weighed(
+        sums = weighted(
             *(model, traced, sought, fitting, fitted_to),
             layer=target_options.layer,
             quantity=quantity,

@@ -39,7 +39,7 @@ def table(search: Search) -> Table:
         None if search.inside is None else Number(search.inside / search.characters, "percent"),
         measured(search.measure),
         f"{best.unit.layer}:Σ"
-        if search.weighed
+        if search.weighted
         else f"{_SIGNS[best.direction]}{best.unit.layer}:{best.unit.unit}",
         Number(best.ranked_by),
         *(numbers.values() if search.held_out else [Number(None)] * len(numbers)),
@@ -81,7 +81,7 @@ def sentences(search: Search) -> list[Sentence]:
     lines = make_sentences(
         _codes(search),
         unit=search.best.unit.unit,
-        best=words("unit", n=search.best.unit.unit) if search.weighed is None else words("weighed"),
+        best=words("unit", n=search.best.unit.unit) if search.weighted is None else words("weighted"),
         measure=measured(search.measure),
         score=Number(report.score if report else search.best.score),
         interval=interval_words(*interval) if interval else Number(None),
@@ -100,11 +100,11 @@ def sentences(search: Search) -> list[Sentence]:
         enough=count(MIN_VERDICT_CHARS),
         **(
             {}
-            if search.weighed is None
-            else {"units": count(len(search.weighed.weights)), "verdict": _verdict_words(search)}
+            if search.weighted is None
+            else {"units": count(len(search.weighted.weights)), "verdict": _verdict_words(search)}
         ),
     )
-    if search.verdict not in ("short", "same text", "nothing") and search.weighed is None:
+    if search.verdict not in ("short", "same text", "nothing") and search.weighted is None:
         lines.append(words("search.above-chance", n=count(len(search.above_chance))))
     return lines
 
@@ -124,8 +124,8 @@ def _codes(search: Search) -> Iterator[str]:
     if search.evidence is None:
         yield from ("search.first", "search.not-compared")
         return
-    if search.weighed is not None:
-        yield from ("search.weighed", "search.weighed-beside")
+    if search.weighted is not None:
+        yield from ("search.weighted", "search.weighted-beside")
         return
     yield "search.first-reported" if _confirmed_report(search) is not None else "search.first-measured"
     if strongest is not None:
@@ -169,7 +169,7 @@ def panels(search: Search, chosen: int | None = None) -> list[Panel]:
             Bars(
                 [
                     f"{_SIGNS[candidate.direction]} {candidate.unit.unit}"
-                    if search.weighed is None
+                    if search.weighted is None
                     else f"Σ {n}"
                     for n, candidate in enumerate(listed, 1)
                 ],

@@ -41,9 +41,6 @@ HIGHEST_PERPLEXITY = 1e30
 KNOWN_SHARE = 0.9
 """A row has its meaning from the moment on at which it tells this share of what it tells at the end."""
 
-LEAST_AUC = 0.3
-"""A lower score in a run is a correlation's: an AUC is seldom so far below a guess's."""
-
 COLUMNS = {
     "train": ("characters", "train"),
     "validation": ("validation_at", "validation"),
@@ -76,7 +73,7 @@ class Curves:
                        validation text, else none
     meaning_at, meaning   (K,) characters read at the kept moments, and how well the first named row of the
                        finished network told its target then: AUC or correlation
-    row              that row's target; "" without one
+    row, guess       that row's target, "" without one, and a guess's score: 0.5, or 0 for a correlation
     total            characters to read, at least those read
     uniform, unigram, ngram   baselines on the validation text; None where not measured
     order            the n-gram's n
@@ -96,6 +93,7 @@ class Curves:
     meaning_at: Doubles
     meaning: Doubles
     row: str
+    guess: float
     total: float
     uniform: float | None
     unigram: float | None
@@ -107,17 +105,14 @@ class Curves:
 
     @property
     def born(self) -> float | None:
-        """Characters read when the row told KNOWN_SHARE of what it tells at the end; None without a row."""
+        """Characters read from which on the row tells KNOWN_SHARE of what it tells at the end; None without a
+        row.
+        """
         if not len(self.meaning):
             return None
-        floor = self.lowest_meaning
-        is_known = self.meaning - floor >= KNOWN_SHARE * (self.meaning[-1] - floor)
-        return float(self.meaning_at[int(np.argmax(is_known))])
-
-    @property
-    def lowest_meaning(self) -> float:
-        """A guess's score: 0.5, or 0 for a correlation, which may be below 0.5 at the end."""
-        return 0.5 if len(self.meaning) and np.nanmin(self.meaning) >= LEAST_AUC else 0.0
+        above = self.meaning - self.guess
+        is_less = np.flatnonzero(~(above >= KNOWN_SHARE * above[-1]))
+        return float(self.meaning_at[min(len(above) - 1, 1 + max(is_less, default=-1))])
 
     @property
     def norm_ends(self) -> tuple[float, float]:
@@ -162,9 +157,9 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
     validation = _column(reports, "validation_perplexity")
     end_report = [{"characters": furthest, **end}] if not _finite(validation) and end.get("held_out") else []
     order = start.get("ngram_order")
-    meanings = sorted(by_kind["meaning"], key=lambda event: _number(event.get("characters"), 0.0))
-    rows, firsts = [{}, *meanings][-1].get("rows"), list[Mapping[str, Any]]()
-    for event in meanings:
+    meaning_events = sorted(by_kind["meaning"], key=lambda event: _number(event.get("characters"), 0.0))
+    rows, firsts = [{}, *meaning_events][-1].get("rows"), list[Mapping[str, Any]]()
+    for event in meaning_events:
         scores = event.get("scores")
         firsts.append({"first": scores[0] if isinstance(scores, list) and scores else None})
     rates = _column(progress, "learning_rate")
@@ -177,9 +172,10 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float | None = 1.0, rat
         validation=validation,
         held_out_at=_column(end_report, "characters"),
         held_out=_column(end_report, "held_out"),
-        meaning_at=_column(meanings, "characters"),
+        meaning_at=_column(meaning_events, "characters"),
         meaning=_column(firsts, "first"),
         row=str(rows[0]) if isinstance(rows, list) and rows else "",
+        guess=_number([{}, *meaning_events][-1].get("guess"), 0.5),
         total=furthest,
         uniform=_maybe(start.get("uniform")),
         unigram=_maybe(start.get("unigram")),
@@ -261,7 +257,7 @@ def figure(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LI
         data.append(_trace(run, "meaning", theme.runs[1], 2, dots=4, yaxis="y2"))
         labels.append(_note(words["meaning"], theme.runs[1], y=_BELOW[1], yref="paper"))
         across = _across(run, theme, anchor="y2")
-        scores = [run.lowest_meaning, 1.02]
+        scores = [run.guess, 1.02]
         domains = {"yaxis2": axis(theme, domain=_BELOW, range=scores, nticks=3, showgrid=False)}
     return {
         "data": data,

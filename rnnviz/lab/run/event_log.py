@@ -53,7 +53,7 @@ NUMBERS = {
     *("time", "step", "characters", "seconds", "eta", "resumed_at", "parameters", "vocabulary", "held_out"),
     *("train_perplexity", "validation_perplexity", "characters_per_second"),
     *("gradient_norm", "clipped", "clip", "learning_rate", "uniform", "unigram", "ngram", "ngram_order"),
-    *("total_steps", "total_characters", "train_characters", "validation_characters"),
+    *("guess", "total_steps", "total_characters", "train_characters", "validation_characters"),
 }
 """Fields that are finite numbers or null in a sound event."""
 

@@ -104,7 +104,7 @@ def finish(
         example=description.example,
     )
     if naming_seconds > 0:
-        from rnnviz.lab.run import meanings, unit_search
+        from rnnviz.lab.run import row_meaning, unit_search
 
         command = files.without_folders(description.command)
         together = description.config.train_on == "train+validation"
@@ -116,5 +116,5 @@ def finish(
             seconds=naming_seconds,
         )
         text, _part, _count = unit_search.searched_text(model, corpus, together=together)
-        meanings.follow_rows(folder, model.card, normalise(text, model.normaliser))
+        row_meaning.follow_rows(folder, model.card, normalise(text, model.normaliser))
     return checkpoint.save(model, path, half=description.half), model.card

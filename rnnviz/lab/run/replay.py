@@ -50,7 +50,7 @@ _STORY_FIELDS = {
         "step", "characters", "seconds", "train_perplexity", "validation_perplexity", "sample",
     ),
     "passed": ("step", "characters", "seconds"),
-    "meaning": ("step", "characters", "rows", "scores"),
+    "meaning": ("step", "characters", "rows", "guess", "scores"),
     "finished": ("held_out",),
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.lab.analysis.activations import activations
-from rnnviz.lab.analysis.controls import controlled, weighed
+from rnnviz.lab.analysis.controls import controlled, weighted
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named_target
 from rnnviz.networks.config import KINDS as CELL_KINDS
@@ -32,7 +32,7 @@ SEARCH_S = 60.0
 """The time limit of a search, in seconds."""
 
 MAX_FITTING_CHARS = 20_000
-"""Characters of the training text to which weighed sums are fitted."""
+"""Characters of the training text to which weighted sums are fitted."""
 
 _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 """The mask that stands for a graded target: open brackets or none."""
@@ -92,7 +92,7 @@ def searched_text(model: Network, corpus: Corpus, *, together: bool) -> tuple[st
 def _search(
     model: Network, text: str, targets: list[Target], trained_on: str, progress: Progress
 ) -> list[Search]:
-    """A search for units that follow each target; for targets that no unit remembers, a search for weighed
+    """A search for units that follow each target; for targets that no unit remembers, a search for weighted
     sums too, as far as time allows.
     """
     traced = trace_long_text(model, text, progress)
@@ -104,7 +104,7 @@ def _search(
         fitting = trace_long_text(model, trained_on[-MAX_FITTING_CHARS:], progress)
         sought = [target for target in targets if target.name in lacking]
         fitting_targets = [named_target(target.name, fitting.text) for target in sought]
-        sums = weighed(
+        sums = weighted(
             *(model, traced, sought, fitting, fitting_targets), quantity=quantity, progress=progress
         )
         searches = holm([*searches, *(search for search in sums if search is not None)])
@@ -134,7 +134,7 @@ def share_typed(
         return None
     planes = [activations(read, layer=best.unit.layer, quantity=search.quantity) for read in sentences]
     plane = np.concatenate(planes)
-    values = plane[:, best.unit.unit] if search.weighed is None else search.weighed.along(plane)
+    values = plane[:, best.unit.unit] if search.weighted is None else search.weighted.along(plane)
     holds = np.concatenate([target.values for target in targets])
     right, share = ((values * best.direction > 0) == holds).mean(), holds.mean()
     return float(right), float(max(share, 1 - share))
@@ -142,14 +142,14 @@ def share_typed(
 
 def record_search(search: Search, typed: tuple[float, float] | None = None) -> Recorded:
     """The record of a search on a trace."""
-    best, character, weighed = search.best, search.character, search.weighed
+    best, character, weighted = search.best, search.character, search.weighted
     assert character is not None  # it was on a trace
     return Recorded(
         search.target,
         search.quantity,
         search.measure,
         best.unit.layer,
-        best.unit.unit if weighed is None else len(weighed.weights),
+        best.unit.unit if weighted is None else len(weighted.weights),
         best.score,
         search.chance,
         character,
@@ -160,8 +160,8 @@ def record_search(search: Search, typed: tuple[float, float] | None = None) -> R
         search.levels,
         best.direction,
         typed,
-        "" if weighed is None else b64encode(weighed.weights.astype("<f2").tobytes()).decode(),
-        0.0 if weighed is None else weighed.bias,
+        "" if weighted is None else b64encode(weighted.weights.astype("<f2").tobytes()).decode(),
+        0.0 if weighted is None else weighted.bias,
     )
 
 

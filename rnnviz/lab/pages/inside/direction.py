@@ -98,7 +98,7 @@ class DirectionChoice:
         named = {
             CARD + finding.target: (finding.target, card_direction(finding))
             for finding in model_card.remembering(self.view.context.info.card)
-            if finding.weighed and (finding.layer, finding.quantity) == (self.view.layer, self.quantity)
+            if finding.weighted and (finding.layer, finding.quantity) == (self.view.layer, self.quantity)
         }
         return named | {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
 
@@ -110,10 +110,10 @@ class DirectionChoice:
 
 
 def card_direction(finding: Recorded) -> Direction:
-    """The direction of a weighed sum on a card."""
-    assert finding.weighed is not None
+    """The direction of a weighted sum on a card."""
+    assert finding.weighted is not None
     return Direction(
-        finding.target, finding.weighed.weights.astype(np.float64), finding.layer, finding.quantity
+        finding.target, finding.weighted.weights.astype(np.float64), finding.layer, finding.quantity
     )
 
 

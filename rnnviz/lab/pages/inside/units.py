@@ -236,7 +236,7 @@ class UnitsPart(PagePart):
                 named = search.named_finding
                 colouring = DirectionChoice(
                     *(self.view, quantity, "finding", _("Colour the text by"), _("this unit")),
-                    usual=direction.CARD + named.target if named and named.weighed else direction.UNIT,
+                    usual=direction.CARD + named.target if named and named.weighted else direction.UNIT,
                 ).render()
         with st.container():
             UnitCard(self.view, quantity, unit, colouring, search.controls.marked_spans).render(search.scan)
@@ -262,7 +262,7 @@ class UnitsPart(PagePart):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for finding in named:
-                row = "Σ" if finding.weighed else finding.unit
+                row = "Σ" if finding.weighted else finding.unit
                 st.button(
                     f"**{row}** · {render_finding.finding_markdown(described(finding.target))}",
                     key=f"inside.named.{finding.unit}.{finding.target}",
@@ -293,8 +293,8 @@ class UnitsPart(PagePart):
 
 # A callback: Streamlit runs it before the script, so that one run draws all three fields anew.
 def _choose_named_unit(finding: Recorded) -> None:
-    UNIT.request(None if finding.weighed else finding.unit)
-    direction.COLOURING.request(direction.CARD + finding.target if finding.weighed else direction.UNIT)
+    UNIT.request(None if finding.weighted else finding.unit)
+    direction.COLOURING.request(direction.CARD + finding.target if finding.weighted else direction.UNIT)
     QUANTITY.request(finding.quantity)
     LAYER.request(finding.layer)
 
@@ -533,7 +533,7 @@ class TargetSearch:
         text.
         """
         named = self.named_finding
-        if named and named.weighed is None:
+        if named and named.weighted is None:
             return named.unit
         return self.ranking.best.unit.unit if self.ranking else self._find_best_here()
 
@@ -621,7 +621,7 @@ class UnitCard:
                 self.unit,
                 self.quantity,
             )
-            if finding.weighed is not None:
+            if finding.weighted is not None:
                 of_unit = self.colouring is not None and self.colouring.direction == card_direction(finding)
             if of_unit:
                 st.markdown(render_finding.join_sentences(finding.follows()))

@@ -10,7 +10,7 @@ from rnnviz.arrays import Doubles
 from rnnviz.i18n import _, ngettext
 from rnnviz.lab.reports.training import Curves
 from rnnviz.networks.cells import CELLS
-from rnnviz.page.formatting import duration, network, presenting_words, together, view_words
+from rnnviz.page.formatting import duration, network, presenting_words, rounded, together, view_words
 from rnnviz.page.initial_data import short_names
 from rnnviz.page.shown_units import target_name
 
@@ -110,7 +110,7 @@ def meaning_words(curves: Curves) -> dict[str, str]:
                 _(
                     "It came after {n} characters: from then on it tells nine tenths of what it tells at the "
                     "end."
-                ).format(n=f"{curves.born:,.0f}"),
+                ).format(n=rounded(curves.born)),
                 _("Nobody told the network; the row was found when the run ended."),
             )
         ),

@@ -89,7 +89,7 @@ export class Store {
     this.revision = header.revision;
     const { named, units } = this.fixed;
     const sums = named.filter((entry) => entry.unit >= units && entry.quantity === header.quantity);
-    this.units = units + sums.length; // weighed sums are rows behind the units
+    this.units = units + sums.length; // weighted sums are rows behind the units
     this.listedNext = Math.min(this.fixed.listedNext, this.fixed.symbols.length + 1);
     // The window: columns low … high - 1 stay, though at another place once the window has moved by `start` - `old`.
     const old = this.start;
@@ -191,7 +191,7 @@ export class Store {
     return this.unitOfRow ? this.unitOfRow[row] : row;
   }
 
-  /** What a row is called: a unit's number, or a weighed sum's name. @param {number} unit */
+  /** What a row is called: a unit's number, or a weighted sum's name. @param {number} unit */
   rowName(unit) {
     return unit < this.fixed.units
       ? String(unit)

@@ -6,7 +6,7 @@ Only the finished network shows which rows mean something. So a run keeps its we
     the text on which rows were searched    a score a row: the event "meaning" of the log
     the sentence to watch, and six more     a value a character: `named` of the moment's snapshot
 
-A unit is followed by its number, a weighed sum by its final weights. A run that is resumed measures anew.
+A unit is followed by its number, a weighted sum by its final weights. A run that is resumed measures anew.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,8 @@ def follow_rows(folder: RunFolder, card: Mapping[str, Any], text: str) -> None:
         for path in paths:
             with files.replacing(path, durable=False) as file:
                 file.write(snapshots.to_bytes(snapshot, half=path != folder.newest_snapshot))
-        about = {"step": step, "characters": snapshot.characters, "rows": targets}
+        guess = 0.5 if rows[0].measure == "AUC" else 0.0
+        about = {"step": step, "characters": snapshot.characters, "rows": targets, "guess": guess}
         scores = score_rows(network, rows, text[:MEASURED_CHARS])
         event_log.append(folder.events, {"event": "meaning", **about, "scores": scores})
     for step in steps:

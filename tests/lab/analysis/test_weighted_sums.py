@@ -1,4 +1,4 @@
-"""Weighed sums: what no unit holds and a direction does, beside the controls that units have."""
+"""Weighted sums: what no unit holds and a direction does, beside the controls that units have."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ import torch
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
-from rnnviz.lab.analysis.probing import weighed_sums
+from rnnviz.lab.analysis.probing import weighted_sums
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.lab.run.unit_search import card_entry, record_search, share_typed
 from rnnviz.networks import model_card
@@ -46,7 +46,7 @@ def untrained(seed: int) -> Any:
 
 @pytest.fixture(scope="module")
 def found() -> tuple[Search, Search]:
-    """The best unit, and the best weighed sum."""
+    """The best unit, and the best weighted sum."""
     options: dict[str, Any] = {"copies": 1, "fresh": untrained, "shifts": 99}
     text = quoted(31_000)
     one = units.find(mixing(0), text, "quotes", **options)
@@ -54,18 +54,18 @@ def found() -> tuple[Search, Search]:
 
 
 def test_a_direction_remembers_what_no_unit_holds(found: tuple[Search, Search]) -> None:
-    unit, weighed = found
+    unit, weighted = found
     assert unit.best.score < 0.9
-    assert weighed.evidence is not None
-    assert weighed.evidence.report is not None
-    assert weighed.evidence.report.score > 0.999
-    assert weighed.verdict == "remembers"
-    assert {rival.kind for rival in weighed.evidence.rivals} == {"character", "context", "untrained"}
-    assert max(weighed.untrained) < 0.9
-    assert weighed.chance < 0.7, "weights fitted to random labels tell as little as a shifted target"
-    assert weighed.characters == len(quoted(31_000)) - len(quoted(31_000)) // 3, "the rest was fitted to"
-    assert "8 numbers, weighed" in str(weighed)
-    assert "weighed sums of 8 units" in repr(weighed)
+    assert weighted.evidence is not None
+    assert weighted.evidence.report is not None
+    assert weighted.evidence.report.score > 0.999
+    assert weighted.verdict == "remembers"
+    assert {rival.kind for rival in weighted.evidence.rivals} == {"character", "context", "untrained"}
+    assert max(weighted.untrained) < 0.9
+    assert weighted.chance < 0.7, "weights fitted to random labels tell as little as a shifted target"
+    assert weighted.characters == len(quoted(31_000)) - len(quoted(31_000)) // 3, "the rest was fitted to"
+    assert "8 numbers, weighted" in str(weighted)
+    assert "weighted sums of 8 units" in repr(weighted)
 
 
 @pytest.mark.slow
@@ -89,20 +89,22 @@ def test_a_direction_is_fitted_to_another_text_and_a_mask_is_refused() -> None:
 def test_a_card_holds_the_weights_and_tells_with_them_what_the_search_did(
     found: tuple[Search, Search],
 ) -> None:
-    unit, weighed = found
+    unit, weighted = found
     entry = json.loads(json.dumps(card_entry("units", found)))
     card = {model_card.UNITS_KEY: entry}
     (finding,) = model_card.remembering(card)
     assert (finding.unit, finding.target) == (H, "quotes")
     assert not model_card.other_searches(card), "the unit that doesn't remember is named no more"
     read = rnnviz.trace(mixing(0), quoted(3_000, 7))
-    assert weighed.weighed is not None
-    np.testing.assert_array_equal(finding.along(read.hidden[:, 0]), weighed.weighed.along(read.hidden[:, 0]))
-    right, constant = share_typed(weighed, [read]) or (0, 1)
+    assert weighted.weighted is not None
+    np.testing.assert_array_equal(
+        finding.along(read.hidden[:, 0]), weighted.weighted.along(read.hidden[:, 0])
+    )
+    right, constant = share_typed(weighted, [read]) or (0, 1)
     assert right > 0.99 > constant
     plain = record_search(unit)
     np.testing.assert_array_equal(plain.along(read.hidden[:, 0]), read.hidden[:, 0, plain.unit])
-    assert finding.follows()[0].code == "recorded.follows-weighed"
+    assert finding.follows()[0].code == "recorded.follows-weighted"
     for damaged in ("A", "AA==", "AHwAfA=="):  # no base64, half a number, infinite
         damaged_entry = {"findings": [{**entry["findings"][0], "weights": damaged}]}
         assert not model_card.unit_findings({model_card.UNITS_KEY: damaged_entry})
@@ -114,10 +116,10 @@ def test_weights_are_scaled_to_what_is_shown() -> None:
     states = (random.normal(size=(4_000, 6)) * [1, 100, 1, 1, 1, 1] + 3).astype(np.float32)
     states[:, 2] += 3 * mask
     states[:, 3] -= 3 * mask
-    for weighed in weighed_sums(states, mask, 1):
-        values = weighed.along(states)
-        assert weighed.layer == 1
+    for weighted in weighted_sums(states, mask, 1):
+        values = weighted.along(states)
+        assert weighted.layer == 1
         assert np.percentile(abs(values), 98) == pytest.approx(1, abs=0.02)
         assert ((values > 0) == mask).mean() > 0.95, "0 parts them, however strong the penalty"
-    graded = weighed_sums(states, np.where(mask, 2.0, 0.0), 0)[0].along(states)
+    graded = weighted_sums(states, np.where(mask, 2.0, 0.0), 0)[0].along(states)
     assert np.corrcoef(graded, mask)[0, 1] > 0.5

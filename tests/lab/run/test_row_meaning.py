@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnnviz.lab.reports import training
-from rnnviz.lab.run import event_log, meanings, snapshots
+from rnnviz.lab.run import event_log, row_meaning, snapshots
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching
 from rnnviz.networks import checkpoint, model_card
@@ -40,7 +40,7 @@ def card_of(*units: int) -> dict[str, object]:
 
 def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: RunFolder) -> None:
     text = quoted(3_000)
-    meanings.follow_rows(folder, card_of(LATCHES), text)
+    row_meaning.follow_rows(folder, card_of(LATCHES), text)
     events, _ = event_log.read(folder.events)
     by_step = {event["step"]: event for event in events if event["event"] == "meaning"}
     assert by_step.keys() == {0, 5}
@@ -49,7 +49,7 @@ def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: R
     assert not list(folder.moments.glob("*")), "the weights have told what they were kept for"
     last = snapshots.read(folder.snapshot_file(5))
     assert last.named is not None
-    assert (last.rows, len(last.sentences)) == (("quotes",), meanings.SENTENCES)
+    assert (last.rows, len(last.sentences)) == (("quotes",), row_meaning.SENTENCES)
     assert all(sentence in text for sentence in last.sentences)
     assert last.named.shape == (1, len(SENTENCE) + sum(map(len, last.sentences)))
     inside = np.array([4 <= t < 8 for t in range(len(SENTENCE))])  # the closing mark has been read
@@ -59,6 +59,12 @@ def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: R
     assert newest.rows == ("quotes",)
     curves = training.curves(events)
     assert (curves.row, curves.born, curves.meaning_at.tolist()) == ("quotes", 500.0, [0.0, 500.0])
+    back = [
+        {**by_step[5], "characters": 700},
+        {**by_step[0], "characters": 900},
+        {**by_step[5], "characters": 950},
+    ]
+    assert training.curves([*events, *back]).born == 950, "from then on: before, it was forgotten once more"
     names = [line["name"] for line in training.figure(curves)["data"]]
     assert "meaning" in names
     assert "meaning" not in [line["name"] for line in training.figure(training.curves([]))["data"]]
@@ -66,7 +72,7 @@ def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: R
 
 def test_without_a_named_row_only_the_weights_go(folder: RunFolder) -> None:
     before = folder.snapshot_file(5).read_bytes()
-    meanings.follow_rows(folder, {}, quoted(3_000))
+    row_meaning.follow_rows(folder, {}, quoted(3_000))
     assert not folder.events.exists()
     assert folder.snapshot_file(5).read_bytes() == before
     assert not list(folder.moments.glob("*"))
@@ -74,6 +80,6 @@ def test_without_a_named_row_only_the_weights_go(folder: RunFolder) -> None:
 
 def test_a_damaged_moment_is_passed_over(folder: RunFolder) -> None:
     folder.snapshot_file(0).write_bytes(b"damaged")
-    meanings.follow_rows(folder, card_of(LATCHES), quoted(3_000))
+    row_meaning.follow_rows(folder, card_of(LATCHES), quoted(3_000))
     events, _ = event_log.read(folder.events)
     assert [event["step"] for event in events] == [5]
