@@ -1,7 +1,7 @@
 """The warm-up: imports and first results, computed before a reader needs them.
 
 - Before the port answers: the app's first picture, so that the first visit is as fast as later ones.
-- While the browser opens: the pages' imports, and the first picture in the other languages.
+- While the browser opens: the pages' imports.
 - Later, while no reader asks for anything: torch, which only scoring needs. Its import takes longer than a
   page should take to appear.
 
@@ -66,7 +66,7 @@ def prepare_first_picture() -> None:
 
 
 def warm_up() -> None:
-    """Import the pages, compute first pictures, then the later pieces. Errors are only logged: the page that
+    """Import the pages, then run the later pieces. Errors are only logged: the page that
     needs the failed piece shows them.
     """
     try:
@@ -78,8 +78,6 @@ def warm_up() -> None:
         # deadlocks.
         for module in (*look_pages, *(page.module for page in registry.pages())):
             importlib.import_module(module)
-        for language in LANGUAGES:
-            first_answer("explore", language, {})
         models, _ = model_cache.list_models()
         store.sweep()
         time.sleep(LATER_PIECES_AFTER_S)
@@ -104,6 +102,8 @@ def _later_pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
 
     for info in models[: model_cache.MAX_LOADED_MODELS]:
         yield lambda info=info: _compute_first_picture(model_cache.load_reader(info))  # type: ignore[misc]
+    for language in LANGUAGES:  # not sooner: it would take a core from the first visit
+        yield lambda language=language: first_answer("explore", language, {})  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
         yield from (partial(step.draw, step.initial_values) for step in scene.steps)
     if (engine := engines.registered()) is not None:
