@@ -9,7 +9,7 @@ import { Axis, drawPlot } from "../ui/browser/static/plot.js";
 /** @import { TrainingRun } from "./training_run.js" */
 
 const FONT_PX = 12;
-const LEVELS = 7; // labelled values upwards, at most
+const LEVEL_PX = 24; // pixels between two labelled values upwards, at least
 const TICK_PX = 110; // pixels between two labelled numbers of characters, at least
 
 /** A value's name on an axis: 200K. @param {Numbers} numbers @param {number} value */
@@ -60,29 +60,40 @@ export function drawPlots(root, { started, reports, norms, order, uniform }, phr
       { colour: "model", width: 2.5 },
     ),
   ];
-  const up = { y: phrase("training.y"), ys: [low, high], levels: levelsOf(low, high, numbers) };
-  plot(find(root, "figure.tr-curve"), { ...across, ...up, lines }, numbers, about);
+  const curve = find(root, "figure.tr-curve");
+  const up = { y: phrase("training.y"), ys: [low, high], levels: levelsOf(low, high, curve, numbers) };
+  plot(curve, { ...across, ...up, lines }, numbers, about);
   const { clip } = order.recipe;
   const places = norms.map(([characters]) => characters);
   const values = norms.map(([, norm]) => norm);
   const limited = { ...level("norm", clip, "dash"), name: "" };
   const gradient = { ...line("norm", places, values, { colour: "model" }), name: "" };
   const title = phrase("training.y.norm");
+  const norm = find(root, "figure.tr-norm");
   const sizes = [...values, clip ?? values[0]].filter((value) => value > 0 && Number.isFinite(value));
   const [least, largest] = [Math.min(...sizes) / 1.3, Math.max(...sizes) * 1.3];
-  const scale = { y: title, ys: [least, largest], levels: levelsOf(least, largest, numbers) };
-  plot(find(root, "figure.tr-norm"), { ...across, ...scale, lines: [limited, gradient] }, numbers, title);
+  const scale = { y: title, ys: [least, largest], levels: levelsOf(least, largest, norm, numbers) };
+  plot(norm, { ...across, ...scale, lines: [limited, gradient] }, numbers, title);
 }
 
-/** Labelled values of a logarithmic axis: of 1, 2 and 5 times powers of ten, or of the powers alone; undefined: the axis's own. @param {number} low @param {number} high @param {Numbers} numbers */
-function levelsOf(low, high, numbers) {
+/**
+ * Labelled values of a figure's logarithmic axis, as many as its height has room for: 1, 2 and 5 times powers of ten, or fewer;
+ * undefined: the axis's own.
+ * @param {number} low @param {number} high @param {HTMLElement} figure @param {Numbers} numbers
+ */
+function levelsOf(low, high, figure, numbers) {
   if (low < 1e-6 || high > 1e6) return undefined;
+  const most = Math.max(2, Math.floor(find(figure, "div.tr-plot").clientHeight / LEVEL_PX) - 1);
   const powers = Array.from({ length: 13 }, (_, i) => 10 ** (i - 6));
-  const within = (/** @type {number[]} */ values) => values.filter((value) => value >= low && value <= high);
-  const few = [[1, 2, 5], [1, 3], [1]]
-    .map((steps) => within(powers.flatMap((power) => steps.map((step) => step * power))))
-    .find((values) => values.length <= LEVELS);
-  return few?.length ? named(few, (value) => numbers.rough(value, 1)) : undefined;
+  const series = [[1, 2, 5], [1, 3], [1]].map((steps) =>
+    powers.flatMap((power) => steps.map((n) => n * power)),
+  );
+  const every = (/** @type {number} */ n) => powers.filter((_, i) => (i - 6) % n === 0);
+  const within = [...series, every(2), every(3), every(6)].map((values) =>
+    values.filter((value) => value >= low && value <= high),
+  );
+  const few = within.find((values) => values.length <= most) ?? [];
+  return named(few, (value) => numbers.rough(value, 1));
 }
 
 /** @param {HTMLElement} figure @param {object} node @param {Numbers} numbers @param {string} about */
