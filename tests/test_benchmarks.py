@@ -17,6 +17,7 @@ FOLDER = Path(__file__).with_name("benchmarks")
 ROUNDS = {
     "attacks": "--only paths --seconds 2",
     "claims": "finds --file BOOK --model timemachine-mlp --trials 2 --lengths 20000",
+    "first_picture": "--starts 1",
     "gates": "PYTHON PYTHON --pairs 2 --parts keystroke",
     "inside": "--parts memory --rounds 1",
     "keystroke": "picture --keys 1 --rounds 1",
@@ -25,7 +26,7 @@ ROUNDS = {
     "scoring": "--characters 3000 --cells gru --units 8",
     "training": "--cells gru --units 8 --seconds 0.5 --warm 0.5 --turns 1",
 }
-PAGES = ("gates", "inside", "keystroke", "lecture", "room")
+PAGES = ("first_picture", "gates", "inside", "keystroke", "lecture", "room")
 
 
 def test_every_benchmark_is_listed_and_run() -> None:

@@ -41,6 +41,7 @@ def screenshot(page: Page, characters: int) -> Image.Image:
 def opened(page: Page, address: str) -> Locator:
     """Where one types, once the view is there."""
     page.goto(address)
+    expect(page.locator("#first-picture")).to_have_count(0)
     expect(page.locator(".rv-scale span").first).to_be_visible()
     return page.get_by_role("textbox", name="Your text")
 

@@ -47,6 +47,7 @@ PATIENCE = 120_000  # milliseconds, on a busy machine
 def explore(page: Page, url: str, language: str) -> None:
     """What a newcomer meets."""
     page.goto(f"{url}/?{urlencode({'lang': language})}")
+    expect(page.locator("#first-picture")).to_have_count(0)
     expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", re.compile("[1-9]"))
 
 

@@ -508,7 +508,8 @@ def responds(card: Mapping[str, Any]) -> str:
         for finding in rejected:
             if finding.verdict == reason:
                 k = finding.rival.number if finding.rival is not None else ""
-                names.setdefault(so.format(k=k), []).append(finding.target + _cell(finding))
+                row = finding.target + (" Σ" if finding.weighted else "") + _cell(finding)
+                names.setdefault(so.format(k=k), []).append(row)
         out += "".join(f"\nNo finding: {', '.join(listed)} ({why}).\n" for why, listed in names.items())
     return out
 

@@ -1,6 +1,6 @@
 // The live view in a notebook, where a kernel answers in place of the server. anywidget calls `render`.
 
-import { again, mount } from "../ui/pages/explore/static/embedded.js";
+import { again, mount } from "../ui/browser/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
 
 const HEIGHT = 560; // pixels of the picture: a notebook's cell has no height to fill

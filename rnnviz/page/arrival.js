@@ -1,5 +1,5 @@
 // What the address asks of the page, in the app's own format: rnnviz/ui/shell/address.py packs texts, and
-// `read_bookmark` in rnnviz/ui/pages/explore/page.py says what a missing or damaged value means.
+// `read_bookmark` in rnnviz/ui/shell/bookmark.py says what a missing or damaged value means.
 
 import { unpack } from "../ui/browser/static/compressed_text.js";
 

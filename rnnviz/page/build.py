@@ -21,9 +21,9 @@ import gzip
 import hashlib
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -233,28 +233,40 @@ def order_arrays(model: NumpyModel) -> Arrays:
 
 
 def opening_answer(model: NumpyModel, ngram_model: NgramModel | None, header: Mapping[str, Any]) -> bytes:
-    """The first answer: the heat map's first rows alone. The engine's first answer has all others."""
-    session = LiveSession(
-        model, ngram_model, temperature=START_TEMPERATURE, fixed=(header["fixed"], header["digest"])
-    )
-    first = LiveAsk(**first_heat_map(shown_units.named_units(model)))
-    text = header["opening"]
-    ask = LiveAsk(text=text, fresh=True, quantity=first.quantity, layer=first.layer, unit=first.unit)
-    answer, arrays = unpack(session.answer(ask, text=text, offer=1, opening=text))
+    """The first answer to a reader of the page."""
+    fixed, text = (header["fixed"], header["digest"]), header["opening"]
+    session = LiveSession(model, ngram_model, temperature=START_TEMPERATURE, fixed=fixed)
+    ask = LiveAsk(**first_heat_map(shown_units.named_units(model)), text=text, fresh=True)
+    return visible_answer(session, ask, text=text, offer=1, opening=text)
+
+
+def visible_answer(session: LiveSession, ask: LiveAsk, /, **extra: Any) -> bytes:
+    """A session's first answer, of the rows that the heat map begins with, and of the symbols in its
+    predictions alone: of a Chinese network's 4,500 these are a few dozen. A later answer has all others.
+    """
+    answer, arrays = unpack(session.answer(ask, **extra))
+    answer["revision"] = 1  # the session may have answered others: what is sent is the same for all
+    fixed = answer["fixed"]
+    listed = set(arrays["next"].ravel().tolist())
+    fixed["symbols"] = [c if n in listed else "" for n, c in enumerate(fixed["symbols"], start=1)]
+    if ask.order != "steady":  # all rows are visible
+        return pack(answer, arrays)
     # A reader sees the named and the steadiest units. What is the same in all others packs into nothing: so
     # the answer of 384 units takes some 5 kB, and the page opens before the network has come.
-    hidden = arrays["unitOfRow"][header["fixed"]["steadyUnits"] + len(header["fixed"]["named"]) :]
+    hidden = arrays["unitOfRow"][fixed["steadyUnits"] + len(fixed["named"]) :]
     states = arrays["states"].copy()
     states[:, hidden] = states.dtype.type(0)
-    for sides in answer["fixed"]["reach"].values():
+    for sides in fixed["reach"].values():
         for layers in sides:
             for layer, reach in enumerate(layers):
                 visible = set(range(len(reach))) - set(hidden.tolist()) if layer == answer["layer"] else set()
                 layers[layer] = [
                     round(value, 3) if unit in visible else 0 for unit, value in enumerate(reach)
                 ]
-    # Nobody sees more digits before the engine's own answer comes, and fewer pack into less.
+    # Nobody sees more digits before the next answer comes, and fewer pack into less. The bars, of the last
+    # prediction, show a few more.
     rounded = {name: arrays[name].round(4) for name in ("nll", "chances", "entropy")}
+    rounded["chances"][-1] = arrays["chances"][-1].round(6)
     return pack(answer, {**arrays, **rounded, "states": states})
 
 
@@ -287,7 +299,7 @@ def folder_files(
     files = Files()
     index = add_contents(files, infos, list(LANGUAGES), first)
     index |= {"offline": OFFLINE, "documentation": documentation}
-    style = files.add("page", ".css", (font_css(files) + _style()).encode())
+    style = files.add("page", ".css", (font_css(partial(_add_font, files)) + _style()).encode())
     script = files.add("page", ".js", page_script().encode())
     # Without a digest in its name: this is the address that people know.
     files.contents["index.html"] = _html(
@@ -390,7 +402,7 @@ def single_file(info: checkpoint.ModelInfo) -> str:
     return _html(
         index,
         policy=_FILE_POLICY.format(hash=f"sha256-{digest}"),
-        style=f"<style>{font_css(None)}{_style()}</style>",
+        style=f"<style>{font_css(_embedded_font)}{_style()}</style>",
         script=f'<script type="module">{script}</script>',
         blocks=blocks,
         title=f"{info.name} · rnnviz",
@@ -487,8 +499,16 @@ def _json(value: Any) -> bytes:
     )
 
 
-def font_css(files: Files | None) -> str:
-    """CSS with Streamlit's upright fonts, as files or, for None, embedded; "" if they are not found: the
+def _add_font(files: Files, file: Path) -> str:
+    return files.add(file.name.split("-")[0], ".woff2", file.read_bytes())
+
+
+def _embedded_font(file: Path) -> str:
+    return f"data:font/woff2;base64,{base64.b64encode(file.read_bytes()).decode()}"
+
+
+def font_css(address: Callable[[Path], str]) -> str:
+    """CSS with Streamlit's upright fonts, each at the `address` of its file; "" if they are not found: the
     browser's then serve.
     """
     streamlit_spec = find_spec("streamlit")
@@ -505,14 +525,8 @@ def font_css(files: Files | None) -> str:
         ("Source Code Pro", "SourceCodeVF-Upright*.woff2"),
     ):
         for file in sorted(media.glob(pattern))[:1]:
-            content = file.read_bytes()
-            address = (
-                files.add(file.name.split("-")[0], ".woff2", content)
-                if files
-                else f"data:font/woff2;base64,{base64.b64encode(content).decode()}"
-            )
             rules.append(
                 f'@font-face {{ font-family: "{family}"; font-weight: 200 900; font-display: swap; '
-                f'src: url("{address}") format("woff2"); }}\n'
+                f'src: url("{address(file)}") format("woff2"); }}\n'
             )
     return "".join(rules)

@@ -19,11 +19,11 @@ _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILI
 _STYLE_IMPORT = re.compile(r'^@import (?:url\()?"([^"]+)"\)?;$', re.MULTILINE)
 
 
-def bundle(*entries: str, given: Mapping[str, str] | None = None) -> str:
+def bundle(*entries: str, external: Mapping[str, str] | None = None) -> str:
     """One JavaScript expression with the exports of the modules `entries`, paths in the package; of several,
     an object that has each module's exports by its path.
 
-    given   expressions with the exports of further modules, by path: these are not in the bundle, and a
+    external   expressions with the exports of further modules, by path: these are not in the bundle, and a
             library's expression is its default export
 
     Each module becomes a function that is called at once and returns the module's exports; an import becomes
@@ -34,7 +34,7 @@ def bundle(*entries: str, given: Mapping[str, str] | None = None) -> str:
 
     Raises ValueError for modules that import each other, and for a form of import or export that is not ours.
     """
-    results = dict(given or {})  # the result's variable, by the module's path; "" while a module is read
+    results = dict(external or {})  # the result's variable, by the module's path; "" while a module is read
     functions: list[str] = []
 
     def add_module(path: str) -> str:
@@ -49,7 +49,7 @@ def bundle(*entries: str, given: Mapping[str, str] | None = None) -> str:
         def unpack_result(match: re.Match[str]) -> str:
             imported = posixpath.normpath(posixpath.join(folder, match[2]))
             if not match[1].startswith("{") and imported not in results:
-                return match[0]  # no library that is given: refused below
+                return match[0]  # no library that is external: refused below
             return f"const {match[1].replace(' as ', ': ')} = {add_module(imported)};"
 
         source = _IMPORT.sub(unpack_result, (PACKAGE / path).read_text("utf-8"))

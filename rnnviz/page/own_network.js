@@ -94,6 +94,8 @@ function sortedRows(network, unknownCost, quantities, few) {
         { T: REFERENCE_CHARS, H, values: reading.plane(state, layer, 0, REFERENCE_CHARS) },
       ]),
     );
+    // Untrained or diverged weights may magnify a state beyond any number.
+    if (!planes.hidden.values.every(Number.isFinite)) return unsortedRows(network.config, quantities);
     const order = alike(planes.hidden);
     for (const quantity of Object.keys(quantities)) {
       const first = steady(planes[quantity] ?? planes.hidden, few);

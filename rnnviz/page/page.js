@@ -9,9 +9,9 @@
 
 import { address } from "../ui/browser/static/address.js";
 import { find, options, put, still } from "../ui/browser/static/dom.js";
+import { again, mount } from "../ui/browser/static/embedded.js";
 import { makePhrase } from "../ui/browser/static/messages.js";
 import { unpack } from "../ui/browser/static/payload.js";
-import { again, mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
 import { arrive, isBookmark } from "./arrival.js";
 import { json, read, scriptAddress } from "./files.js";

@@ -3,10 +3,10 @@
 
 import { visible } from "../ui/browser/static/characters.js";
 import { find, make, options, put } from "../ui/browser/static/dom.js";
+import { mount } from "../ui/browser/static/embedded.js";
 import { label, makePhrase } from "../ui/browser/static/messages.js";
 import { Numbers } from "../ui/browser/static/number_format.js";
 import { drawScale } from "../ui/browser/static/scale.js";
-import { mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/perplexity/static/view.js";
 import { FileError } from "./safetensors.js";
 import { checkSize, ENCODINGS, readText } from "./text_file.js";

@@ -16,6 +16,7 @@ const REPORT_MS = [250, 10_000]; // milliseconds between two reports, at least a
 const FIRST_REPORT_MS = 100; // after the first step's; then twice as long each time
 const MAX_LOSS_NATS = 600; // whose perplexity is still a finite number
 const SAMPLE_CHARS = 160;
+const WORD_STEP_MS = 16; // milliseconds of a word's step: at full speed it is learnt before anybody has looked
 const REPORTED_NORMS = 20; // of the steps since a report, at most
 const [TEXT_TEMPERATURE, WORD_TEMPERATURE] = [0.8, 0.5]; // a word has one continuation
 const EXAMPLE_CHARS = 90;
@@ -113,7 +114,8 @@ export class Trainer {
     const begun = performance.now();
     const { loss, norm, characters } = this.update(this.learningRate);
     this.diverged = !Number.isFinite(loss) || !Number.isFinite(norm);
-    this.stepMilliseconds = performance.now() - begun;
+    const least = this.text.isSplit ? 0 : WORD_STEP_MS; // the worker waits for the rest
+    this.stepMilliseconds = Math.max(least, performance.now() - begun);
     this.milliseconds += this.stepMilliseconds;
     const { sums } = this;
     sums.milliseconds += this.stepMilliseconds;
@@ -139,9 +141,7 @@ export class Trainer {
   }
 
   get reportDue() {
-    // A word is learnt in the first of many quick steps: there reports come after 1, 2, 4, 8 … of them, too.
-    const doubled = !this.text.validation && (this.steps & (this.steps - 1)) === 0;
-    return this.sums.characters > 0 && (this.milliseconds >= this.nextReport || this.done || doubled);
+    return this.sums.characters > 0 && (this.milliseconds >= this.nextReport || this.done);
   }
 
   /** How it goes; counts its own time as the training's. @returns {TrainingReport} */
@@ -151,10 +151,10 @@ export class Trainer {
     const tensors = network.tensors();
     reader.load(tensors);
     const mean = Math.min(sums.loss / sums.characters, MAX_LOSS_NATS);
-    const validation = text.validation ? this.score(text.validation).perplexity : null;
+    const validation = text.validation ? this.perplexity(text.validation) : null;
     // Without validation text every report is the best so far.
-    const criterion = text.validation ? (validation ?? Infinity) : -this.steps;
-    const best = !this.best || criterion < this.best.criterion;
+    const criterion = validation ?? -this.steps;
+    const best = criterion < (this.best?.criterion ?? Infinity);
     if (best) this.best = { criterion, tensors };
     const report = {
       step: this.steps,
@@ -175,6 +175,11 @@ export class Trainer {
     this.milliseconds += performance.now() - begun;
     this.nextReport = this.milliseconds + Math.min(usual, Math.max(FIRST_REPORT_MS, this.milliseconds));
     return report;
+  }
+
+  /** Infinity where the states are no numbers any more. @param {string} text */
+  perplexity(text) {
+    return this.score(text).perplexity || Infinity;
   }
 
   /** The figures of a text, by `reader`. @param {string} text */
@@ -200,12 +205,13 @@ export class Trainer {
     reader.load(tensors);
     const { corpus, recipe, version } = order;
     const figures = text.heldOut ? this.score(text.heldOut) : null;
-    const heldOut = figures && {
-      characters: figures.characters,
-      unknown: figures.unknown,
-      perplexity: Number(figures.perplexity),
-      bits_per_character: Number(figures.bits_per_character),
-    };
+    const heldOut = figures &&
+      Number.isFinite(figures.perplexity) && {
+        characters: figures.characters,
+        unknown: figures.unknown,
+        perplexity: Number(figures.perplexity),
+        bits_per_character: Number(figures.bits_per_character),
+      };
     const characters = Array.from(text.validation || text.train);
     const unread = characters.slice(0, EXAMPLE_CHARS).join("");
     const example = characters.length > EXAMPLE_CHARS ? unread.replace(/\s+\S*$/u, "") : unread;
@@ -232,7 +238,7 @@ export class Trainer {
     };
     const description = { config, symbols: text.symbols, normaliser: "newlines", card };
     const reason = this.diverged ? "diverged" : this.done ? "done" : "ended";
-    return { reason, description, tensors, held_out: heldOut };
+    return { reason, description, tensors, held_out: heldOut || null };
   }
 
   // ---- to go on later ----

@@ -12,7 +12,7 @@ import { checkSize, readText } from "./text_file.js";
 import { sentenceOf } from "./text_page.js";
 import { drawPlots } from "./training_plots.js";
 import { TrainingRun } from "./training_run.js";
-import { sentencesOf, timeLeft } from "./training_sentences.js";
+import { captionOf, sentencesOf, timeLeft } from "./training_sentences.js";
 
 /** @import { Phrase } from "../ui/browser/static/messages.js" */
 /** @import { Description, Dial, Index, Look, Recipe, Tensors, TrainingFixed, TrainingOrder } from "./types" */
@@ -417,7 +417,7 @@ export class TrainingPage {
     root.classList.toggle("tr-begins", !sentences.length);
     put(find(root, "p.tr-written"), run.reports.at(-1)?.sample ?? "");
     const { clip } = order.recipe;
-    put(find(root, "figcaption.tr-falls"), phrase(run.diverges ? "training.curve.up" : "training.curve"));
+    put(find(root, "figcaption.tr-falls"), captionOf(run, phrase));
     put(
       find(root, "figcaption.tr-clipped"),
       clip === null ? phrase("training.norm.free") : phrase("training.norm", { clip: numbers.rough(clip) }),

@@ -9,9 +9,8 @@ import { Axis, drawPlot } from "../ui/browser/static/plot.js";
 /** @import { TrainingRun } from "./training_run.js" */
 
 const FONT_PX = 12;
-const LEVELS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // labelled perplexities
-const WIDE = 300; // times the lowest perplexity: from there on the axis has powers of ten
-const TICKS = 3; // labelled numbers of characters, at most
+const LEVEL_PX = 24; // pixels between two labelled values upwards, at least
+const TICK_PX = 110; // pixels between two labelled numbers of characters, at least
 
 /** A value's name on an axis: 200K. @param {Numbers} numbers @param {number} value */
 const short = (numbers, value) => numbers.format(value, { notation: "compact", maximumFractionDigits: 1 });
@@ -27,15 +26,17 @@ export function drawPlots(root, { started, reports, norms, order, uniform }, phr
   const end = last.characters / Math.max(last.share, 1e-3); // of the axis: where the time will be over
   const log_x = !started.characters.validation; // a word is learnt in the first of so many steps
   const ends = [log_x ? reports[0].characters : 0, end];
-  const ticks = log_x ? undefined : named(new Axis(ends, [], false, 0).roundValues(TICKS), name);
+  const most = Math.max(1, Math.floor(find(root, "div.tr-plot").clientWidth / TICK_PX));
+  const ticks = log_x ? undefined : named(new Axis(ends, [], false, 0).roundValues(most), name);
   const across = { x: phrase("training.x"), xs: ends, ticks, log_x, log: true };
   const { letters, ngram, ngram_order: n } = started;
   const xs = reports.map(({ characters }) => characters);
   const train = reports.map(({ train_perplexity }) => train_perplexity);
   const validation = reports.filter(({ validation_perplexity }) => validation_perplexity !== null);
   const levels = [uniform, letters, ngram].filter((level) => level !== null);
-  const high = 1.3 * Math.max(...train.filter(Number.isFinite), uniform);
-  const low = Math.max(1, 0.75 * Math.min(...train, ...levels));
+  const shown = [...train, ...validation.map(({ validation_perplexity: p }) => p)].filter(Number.isFinite);
+  const high = 1.3 * Math.max(.../** @type {number[]} */ (shown), uniform);
+  const low = Math.max(1, 0.75 * Math.min(.../** @type {number[]} */ (shown), ...levels));
   /** @param {string} kind @param {number | null} value @param {string} dash */
   const level = (kind, value, dash) => line(kind, ends, [value, value], { dash });
   /** @param {string} kind @param {number[]} places @param {(number | null)[]} ys @param {object} pen */
@@ -59,24 +60,51 @@ export function drawPlots(root, { started, reports, norms, order, uniform }, phr
       { colour: "model", width: 2.5 },
     ),
   ];
-  const labels = high / low < WIDE ? LEVELS.filter((value) => value >= low && value <= high) : null;
-  const up = { y: phrase("training.y"), ys: [low, high], levels: labels && named(labels, name) };
-  plot(find(root, "figure.tr-curve"), { ...across, ...up, lines }, numbers, about);
+  const curve = find(root, "figure.tr-curve");
+  const up = { y: phrase("training.y"), ys: [low, high], levels: levelsOf(low, high, curve, numbers) };
+  plot(curve, { ...across, ...up, lines }, numbers, about);
   const { clip } = order.recipe;
   const places = norms.map(([characters]) => characters);
   const values = norms.map(([, norm]) => norm);
   const limited = { ...level("norm", clip, "dash"), name: "" };
   const gradient = { ...line("norm", places, values, { colour: "model" }), name: "" };
   const title = phrase("training.y.norm");
-  plot(find(root, "figure.tr-norm"), { ...across, y: title, lines: [limited, gradient] }, numbers, title);
+  const norm = find(root, "figure.tr-norm");
+  const sizes = [...values, clip ?? values[0]].filter((value) => value > 0 && Number.isFinite(value));
+  const [least, largest] = [Math.min(...sizes) / 1.3, Math.max(...sizes) * 1.3];
+  const scale = { y: title, ys: [least, largest], levels: levelsOf(least, largest, norm, numbers) };
+  plot(norm, { ...across, ...scale, lines: [limited, gradient] }, numbers, title);
+}
+
+/**
+ * Labelled values of a figure's logarithmic axis, as many as its height has room for: 1, 2 and 5 times powers of ten, or fewer;
+ * undefined: the axis's own.
+ * @param {number} low @param {number} high @param {HTMLElement} figure @param {Numbers} numbers
+ */
+function levelsOf(low, high, figure, numbers) {
+  if (low < 1e-6 || high > 1e6) return undefined;
+  const most = Math.max(2, Math.floor(find(figure, "div.tr-plot").clientHeight / LEVEL_PX) - 1);
+  const powers = Array.from({ length: 13 }, (_, i) => 10 ** (i - 6));
+  const series = [[1, 2, 5], [1, 3], [1]].map((steps) =>
+    powers.flatMap((power) => steps.map((n) => n * power)),
+  );
+  const every = (/** @type {number} */ n) => powers.filter((_, i) => (i - 6) % n === 0);
+  const within = [...series, every(2), every(3), every(6)].map((values) =>
+    values.filter((value) => value >= low && value <= high),
+  );
+  const few = within.find((values) => values.length <= most) ?? [];
+  return named(few, (value) => numbers.rough(value, 1));
 }
 
 /** @param {HTMLElement} figure @param {object} node @param {Numbers} numbers @param {string} about */
 function plot(figure, node, numbers, about) {
   const host = find(figure, "div.tr-plot");
   const { clientWidth: width, clientHeight: height } = host;
+  if (width < 10 * FONT_PX || height < 6 * FONT_PX) return; // no room yet, or no more
   const { lines, ...rest } = /** @type {KitNode} */ (node);
-  const drawn = lines.filter((line) => line.ys.some((y) => y !== null));
+  const drawn = lines
+    .map((line) => ({ ...line, ys: line.ys.map((y) => (Number.isFinite(y) && Number(y) > 0 ? y : null)) }))
+    .filter((line) => line.ys.some((y) => y !== null));
   host.ariaLabel = about;
   host.replaceChildren(drawPlot({ ...rest, lines: drawn }, numbers, FONT_PX, { width, height }));
 }

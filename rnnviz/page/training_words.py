@@ -25,6 +25,7 @@ MORE_DIALS = (
     "learning_rate",
     "optimiser",
     "clip",
+    "weight_decay",
     "initialisation",
     "sigma",
     "activation",
@@ -60,7 +61,7 @@ WORD_RECIPE = TrainConfig(
 )
 """The recipe for a text too short to be split, of ten seconds: the package's toy's, with 16 units."""
 
-SENT = (*DIALS, *MORE_DIALS, "weight_decay", "min_count")
+SENT = (*DIALS, *MORE_DIALS, "min_count")
 """Settings that an order of a training has (types.d.ts: Recipe)."""
 
 WATCHED = {
@@ -192,28 +193,43 @@ def training_words() -> dict[str, str]:
             "After {n} characters: perplexity {perplexity} on the text itself, which it learns by heart. "
             "A uniform guess: {uniform}."
         ),
+        "training.best": _(
+            "The best weights are kept, those after {n} characters: perplexity {perplexity} on text that it "
+            "doesn't train on. Guessing by letter frequencies alone: {letters}."
+        ),
+        "training.overfits": _(
+            "Since {n} characters it gets worse there and better on its own text: it overfits, learning that "
+            "by heart."
+        ),
+        "training.overfitted": _("Later it overfitted: better on its own text, worse on this."),
         "training.passed": _(
             "It predicts better than counts of {n}-character sequences, which have {ngram}."
         ),
-        "training.held": _("On {n} characters held out to the end its perplexity is {perplexity}."),
-        "training.open": _("It is open here, and in the list of networks: type, and look inside."),
+        "training.held": _(
+            "That text chose the weights; on {n} more characters, which chose nothing, its perplexity is "
+            "{perplexity}."
+        ),
+        "training.open": _("It is in the list of networks now: type, and look inside."),
         "training.worse": _(
             "Its training perplexity is {perplexity}, above a uniform guess ({uniform}): the steps are "
             "too large."
         ),
-        "training.exploded": _(
-            "The gradient's norm was {first} at the start and reached {last}: clip gradients, or lower the "
-            "learning rate."
-        ),
+        "training.exploded": _("The gradient's norm was {first} at the start and reached {last}."),
+        "training.advice": _("Lower the learning rate."),
+        "training.advice.clip": _("Clip the gradients, or lower the learning rate."),
         "training.diverged": _("Training has diverged: the loss is no number any more."),
-        "training.curve": _("Perplexity falls as it learns: steeply with letters and words, then slowly."),
+        "training.curve": _(
+            "Lower is better. Dashed: a uniform guess. Dotted: letter frequencies alone, and counts of "
+            "{n}-character sequences."
+        ),
+        "training.curve.word": _("Lower is better; 1 is by heart. Dashed: a uniform guess."),
         "training.curve.up": _("Above the dashed line it predicts worse than a uniform guess."),
         "training.norm": _("The gradient's norm. It is scaled down to {clip} where it is larger."),
         "training.norm.free": _(
             "The gradient's norm, which nothing limits: watch it jump when steps are too large."
         ),
         "training.sample": _("Sample text"),
-        "training.sample.notice": _("What it writes by now: look for words, then for sentences."),
+        "training.sample.notice": _("What it writes by now: how much looks like the text it reads?"),
         "training.kept": _("Kept in this browser: {name}, after {n} characters, {share} of its time."),
         "training.kept.done": _("Kept in this browser: {name}. Its training has ended."),
         "training.replaces": _("Start replaces the training that is kept here: {name}."),

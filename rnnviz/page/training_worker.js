@@ -7,7 +7,7 @@ import { Trainer } from "./trainer.js";
 /** @import { TrainingMessage, TrainingSnapshot, TrainingStart } from "./types" */
 
 const SLICE_MS = 30; // milliseconds of training between two looks at the messages
-const WEIGHTS_MS = 300; // between two pictures
+const WEIGHTS_MS = 250; // between two pictures
 const SNAPSHOT_MS = 5000;
 
 class Run {
@@ -31,7 +31,7 @@ class Run {
         await new Promise((resolve) => {
           this.resume = () => resolve(undefined);
         });
-      else this.advance();
+      else await this.advance();
       await pause();
     }
     if (trainer.reportDue) this.report();
@@ -39,13 +39,15 @@ class Run {
   }
 
   /** Train for a moment, and show it. */
-  advance() {
+  async advance() {
     const { trainer } = this;
-    const begun = performance.now();
+    const [begun, before] = [performance.now(), trainer.milliseconds];
     do {
       trainer.step();
       if (trainer.reportDue) this.report();
-    } while (!trainer.done && performance.now() - begun < SLICE_MS);
+    } while (!trainer.done && trainer.milliseconds - before < SLICE_MS);
+    const ahead = trainer.milliseconds - before - (performance.now() - begun); // a word's steps are slower than they could be
+    if (ahead > 1) await new Promise((resolve) => setTimeout(resolve, ahead));
     if (begun - this.lastWeights > WEIGHTS_MS) {
       this.lastWeights = begun;
       this.post({ kind: "weights", tensors: trainer.network.tensors(), characters: trainer.characters });

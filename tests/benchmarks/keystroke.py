@@ -86,6 +86,7 @@ class App:
     def __init__(self, page: Page, kind: str, address: str) -> None:
         self.page = page
         page.goto(address)
+        page.wait_for_selector("#first-picture", state="detached")
         self.box = page.locator(".rv-text" if kind == "live" else "input[type=text]").first
         self.box.wait_for(timeout=60_000)
         if kind == "live":

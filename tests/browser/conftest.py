@@ -21,7 +21,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.support.driving import box_of, browser_path, launch
+from tests.support.driving import box_of, browser_path, launch, once_app_stands
 from tests.support.lecturing import Lectern
 from tests.support.needs import missing
 from tests.support.serving import ROOT, serve
@@ -177,7 +177,10 @@ def tab(browser: Browser) -> Iterator[Page]:
     """A reader's one tab: each new one would compile Streamlit's scripts again, for seconds."""
     context = browser.new_context(viewport=SCREEN, locale="en-GB")
     context.set_default_timeout(PATIENCE)
-    yield context.new_page()
+    opened = context.new_page()
+    for name in ("goto", "reload"):  # what a test does is for the app, not for the picture that precedes it
+        setattr(opened, name, once_app_stands(opened, getattr(opened, name)))
+    yield opened
     context.close()
 
 

@@ -81,7 +81,7 @@ for (const file of files) {
           values.forEach((value, i) => {
             const apart = Math.abs(found[i] - value);
             assert.ok(
-              apart <= most * Math.max(1, Math.abs(value)),
+              apart <= most * (colours ? 1 : Math.max(1, Math.abs(value))), // not relative: a colour is a level
               `${said}: ${name}[${i}] ${found[i]} ≠ ${value}`,
             );
           });

@@ -202,3 +202,14 @@ test("a text of one character, or of too many, is refused by name", () => {
   assert.throws(() => trainer({}, "a"), { reason: "train.short", values: { n: 1 } });
   assert.throws(() => trainer({}, "ab".repeat(2_500_001)), { reason: "train.long" });
 });
+
+test("a network that predicts nothing any more has no figures, and is never the best", async () => {
+  const training = trainer({ cell: "rnn", activation: "relu", hidden_size: 64 });
+  for (const { name, values } of training.network.parameters) if (name.includes("hh")) values.fill(3); // states explode
+  training.step();
+  const { best, validation_perplexity, train_perplexity } = training.report();
+  assert.deepEqual([best, validation_perplexity], [false, Infinity]);
+  assert.ok(Number.isFinite(train_perplexity));
+  const { held_out, description } = await training.end();
+  assert.deepEqual([held_out, description.card.held_out], [null, undefined]);
+});

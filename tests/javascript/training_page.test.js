@@ -156,14 +156,14 @@ test("a figure stands beside what it is compared with", async () => {
     report(2000, 6.1),
     report(3000, 6.2, { best: false }),
   );
-  assert.deepEqual(sentencesOf(run, phrase, numbers), ["training.after 3,000 69 6.20 17.20"]);
+  assert.deepEqual(sentencesOf(run, phrase, numbers), ["training.after 3,000 6.20 17.20"]);
   assert.equal(timeLeft(run, phrase, numbers), "training.left text.seconds 45 54,000");
   hear({ kind: "report", report: report(4000, 4.2) });
   hear({ kind: "report", report: report(5000, 4.3, { best: false }) });
   const held = { characters: 17_898, unknown: 0, perplexity: 4.97, bits_per_character: 2.3 };
   hear({ kind: "ended", ended: { reason: "done", description: {}, tensors, held_out: held } });
   assert.deepEqual(sentencesOf(run, phrase, numbers), [
-    "training.after 4,000 69 4.20 17.20", // the best, which stays
+    "training.best 4,000 4.20 17.20", // which stays
     "training.passed 6 4.36",
     "training.held 17,898 4.97",
     "training.open",
@@ -172,7 +172,7 @@ test("a figure stands beside what it is compared with", async () => {
 
 test("a word has no other text to be measured on", async () => {
   const { run } = await trained(report(1000, 1.2, { validation_perplexity: null }));
-  assert.deepEqual(sentencesOf(run, phrase, numbers), ["training.after.word 1,000 69 1.20"]);
+  assert.deepEqual(sentencesOf(run, phrase, numbers), ["training.after.word 1,000 1.20 69"]);
 });
 
 test("a training that diverges is told by its perplexity and its norm", async () => {
@@ -190,7 +190,32 @@ test("a training that diverges is told by its perplexity and its norm", async ()
   assert.deepEqual(sentencesOf(run, phrase, numbers), [
     "training.worse 1.0 × 10²⁰ 69",
     "training.exploded 0.5 4,000,000",
+    "training.advice",
   ]);
   hear({ kind: "ended", ended: { reason: "diverged", description: {}, tensors, held_out: null } });
   assert.equal(sentencesOf(run, phrase, numbers)[0], "training.diverged");
+  run.order = /** @type {any} */ ({ ...order, recipe: { clip: null, optimiser: "sgd" } });
+  assert.ok(sentencesOf(run, phrase, numbers).includes("training.advice.clip"));
+});
+
+test("a network that learns its text by heart is said to overfit, and what of it is kept", async () => {
+  const worse = { train_perplexity: 1.5, best: false };
+  const { run, hear } = await trained(report(1000, 60), report(2000, 12), report(3000, 90, worse));
+  assert.deepEqual(sentencesOf(run, phrase, numbers), [
+    "training.after 3,000 90.00 17.20",
+    "training.overfits 2,000",
+  ]);
+  hear({ kind: "ended", ended: { reason: "done", description: {}, tensors, held_out: null } });
+  assert.deepEqual(sentencesOf(run, phrase, numbers), [
+    "training.best 2,000 12.00 17.20",
+    "training.overfitted 2,000",
+    "training.open",
+  ]);
+});
+
+test("weights of which none predicts anything are not offered", async () => {
+  const none = { best: false, validation_perplexity: Infinity };
+  const { run, hear } = await trained(report(1000, 1e20, none), report(2000, 1e30, none));
+  hear({ kind: "ended", ended: { reason: "diverged", description: {}, tensors, held_out: null } });
+  assert.ok(!sentencesOf(run, phrase, numbers).some((sentence) => /open|after|best/.test(sentence)));
 });

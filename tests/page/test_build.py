@@ -228,21 +228,21 @@ def test_bundle_refuses_cycles_and_other_forms(tmp_path: Path, monkeypatch: pyte
         bundle("a.js")
 
 
-def test_bundle_takes_given_modules_and_leaves_comments_out(
+def test_bundle_takes_external_modules_and_leaves_comments_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rnnviz.page.modules.PACKAGE", tmp_path)
     source = 'import { b as d } from "./b.js";\nimport c from "./c.mjs";\n/** Why. */\n// What.\n'
     code = 'const url = "https://x"; // where\n'
     (tmp_path / "a.js").write_text(f"{source}{code}export const a = [d, c, import.meta.url];\n", "utf-8")
-    bundled = bundle("a.js", given={"b.js": "kit.b", "c.mjs": "library.default"})
+    bundled = bundle("a.js", external={"b.js": "kit.b", "c.mjs": "library.default"})
     assert "const { b: d } = kit.b;\nconst c = library.default;\n" + code in bundled
     assert "Why" not in bundled
     assert "What" not in bundled
     assert 'new URL("./a.js", import.meta.url).href' in bundled
     (tmp_path / "e.js").write_text("export const e = 1;\n", "utf-8")
     assert 'return { "e.js": module0 };' not in bundle("e.js")
-    both = bundle("e.js", "a.js", given={"b.js": "kit.b", "c.mjs": "library.default"})
+    both = bundle("e.js", "a.js", external={"b.js": "kit.b", "c.mjs": "library.default"})
     assert 'return { "e.js": module0, "a.js": module1 };' in both
 
 

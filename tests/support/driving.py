@@ -33,6 +33,17 @@ def launch(playwright: Playwright, path: str, *flags: str) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=[*LAUNCH, *flags])
 
 
+def once_app_stands(page: Page, load: Callable[..., Any]) -> Callable[..., Any]:
+    """`load`, such as the page's `goto`, which returns once the app's first picture has given way to it."""
+
+    def loaded(*arguments: Any, **options: Any) -> Any:
+        response = load(*arguments, **options)
+        expect(page.locator("#first-picture")).to_have_count(0, timeout=1000 * WITHIN)
+        return response
+
+    return loaded
+
+
 def tabs(page: Page, key: str) -> Iterator[str]:
     """Each sub-page of an open page, chosen by a click; its name, once the address holds it as `key`."""
     choices, name = page.locator(f".st-key-{key}").get_by_role("radio"), ""

@@ -17,7 +17,7 @@ let script;
 export default function (component) {
   script ??= import(new URL(about.script, window.location.origin).href);
   return script.then(
-    ({ views }) => views[about.name](component),
+    ({ enter }) => enter(component),
     () => {
       script = undefined;
       const place = component.parentElement.querySelector("." + about.root);
@@ -35,7 +35,7 @@ class Component:
     def __init__(self, name: str) -> None:
         view = VIEWS[name]
         script = script_address(view.script)
-        about = {"name": name, "script": script, "root": view.root, "missing": view.missing}
+        about = {"script": script, "root": view.root, "missing": view.missing}
         self._component = st.components.v2.component(
             f"rnnviz.{name}",
             html=f'<div class="rv {view.root}" data-testid="rnnviz-{name}" hidden>\n</div>',

@@ -30,7 +30,7 @@ from rnnviz.page.responses import PackedFile, pack_file
 KIT = PACKAGE / "ui" / "browser" / "static"
 KATEX = PACKAGE / "ui" / "browser" / "katex"  # a library, unchanged from its npm package
 KIT_SCRIPT = "kit"
-KIT_ENTRY = "ui/browser/static/component.js"
+_ENTRY, _FIRST = "ui/browser/static/component.js", "ui/browser/static/first_picture.js"
 
 # Browsers refuse modules served as text/plain, the type of .js in some Windows registries.
 for _ending in (".js", ".mjs"):
@@ -103,27 +103,28 @@ def script_address(name: str) -> str:
 
 
 def make_script(name: str) -> str:
-    """The script `name`: of a view, or the kit's. It exports `views`: functions that take the argument with
-    which Streamlit calls a component, by the view's name.
+    """The script `name`: of a view, or the kit's. It exports `enter`, which takes the argument with which
+    Streamlit calls a component, and `first`, which draws the view in the first picture.
     """
+    (view,) = (view for view in VIEWS.values() if view.script == name)
     modules = sorted(path.relative_to(PACKAGE).as_posix() for path in KIT.glob("*.js"))
-    mine = [view for view in VIEWS.values() if view.script == name]
-    code = [f"{view.files}/view.js" for view in mine]
+    code = f"{view.files}/view.js"
     if name == KIT_SCRIPT:
-        lines = [f"export const kit = {bundle(*modules, *code)};"]
+        lines = [f"export const kit = {bundle(*modules, code)};", f'const {{ View }} = kit["{code}"];']
     else:
         library = KATEX.relative_to(PACKAGE).as_posix() + "/katex.mjs"
-        given = {path: f'kit["{path}"]' for path in modules} | {library: "library.default"}
-        own = bundle(*code, given=given)
-        lines = ['import { kit } from "./kit.js";', f'const own = {{ "{code[0]}": {own} }};']
-        if given[library] in own:
+        external = {path: f'kit["{path}"]' for path in modules} | {library: "library.default"}
+        lines = ['import { kit } from "./kit.js";', f"const {{ View }} = {bundle(code, external=external)};"]
+        if external[library] in lines[1]:
             lines.insert(0, f'import * as library from "./{library}";')
-    exports = ", ".join(
-        f'{view.name}: (component) => kit["{KIT_ENTRY}"].enter(component, '
-        f'{"kit" if name == KIT_SCRIPT else "own"}["{view.files}/view.js"].View, {json.dumps(_look(view))})'
-        for view in mine
+    return "\n".join(
+        [
+            *lines,
+            f"const look = {json.dumps(_look(view))};",
+            f'export const enter = (component) => kit["{_ENTRY}"].enter(component, View, look);',
+            f'export const first = () => kit["{_FIRST}"].show(View, look);\n',
+        ]
     )
-    return "\n".join([*lines, f"export const views = {{ {exports} }};\n"])
 
 
 def _look(view: View) -> dict[str, str]:

@@ -1,30 +1,26 @@
 """The app's parts for `st.App`: the script, routes (pages, views' files, sockets) and middleware."""
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
-from streamlit import file_util
 
 from rnnviz.page import serving
+from rnnviz.page.responses import request_language
 from rnnviz.ui.browser import view_socket, views
 from rnnviz.ui.serving import guard, process_threads, warm_up  # noqa: F401 (it prepares this process)
+from rnnviz.ui.serving.first_picture import first_answer
 from rnnviz.ui.serving.guard import AllowedHostsMiddleware
 from rnnviz.ui.serving.lifespan import lifespan
 from rnnviz.ui.serving.room import classroom
-from rnnviz.ui.serving.static_files import CompressedFilesMiddleware
+from rnnviz.ui.serving.streamlit_files import CompressedFilesMiddleware
 from rnnviz.ui.shell import error_messages
-
-# Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.
-SERVER_ADDRESS_SCRIPT = (
-    '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
-)
 
 PAGE_NAMES = ("explore", "perplexity", "inside", "train", "learn")  # the first has the app's own address
 
@@ -45,7 +41,7 @@ def app_parts(*, watched: bool | None = None) -> dict[str, Any]:
         "routes": [
             # Before Streamlit's own routes, which would answer any path with its index, the first page.
             Route(f"{base}/{{page:page}}", _redirect_to_page),
-            *(Route(f"{base}/{page}", _index) for page in PAGE_NAMES[1:]),
+            *(Route(f"{base}/{page}", _index) for page in ("", *PAGE_NAMES[1:])),
             *views.routes(settled=not watched),
             *view_socket.routes(),
             *serving.routes(),
@@ -86,13 +82,8 @@ async def _redirect_to_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"{place}?{request.url.query}" if request.url.query else place)
 
 
-@cache
-def _index_html() -> str:
-    """Streamlit's index, with the server's address in it."""
-    index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
-    return index.replace("<head>", f"<head>{SERVER_ADDRESS_SCRIPT}", 1)
-
-
-async def _index(request: Request) -> HTMLResponse:
-    """A page other than the first, which has the server's own address."""
-    return HTMLResponse(_index_html(), headers={"Cache-Control": "no-cache"})
+async def _index(request: Request) -> Response:
+    """A page: Streamlit's index with the page's first picture."""
+    name = request.scope["path"].rpartition("/")[2] or PAGE_NAMES[0]
+    file = await run_in_threadpool(first_answer, name, request_language(request), request.query_params)
+    return file.answer(request)

@@ -102,6 +102,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     raise_open_file_limit()
     install_queue()
     store.keep_little_memory()
+    await asyncio.to_thread(warm_up.prepare_first_picture)
     threading.Thread(target=warm_up.warm_up, name="rnnviz-warm", daemon=True).start()
     tasks = [asyncio.create_task(_close_abandoned_questions())]
     if opens_browser():

@@ -1,6 +1,7 @@
 """The warm-up: imports and first results, computed before a reader needs them.
 
-- While the browser opens: the first page's imports.
+- Before the port answers: the app's first picture, so that the first visit is as fast as later ones.
+- While the browser opens: the pages' imports.
 - Later, while no reader asks for anything: torch, which only scoring needs. Its import takes longer than a
   page should take to appear.
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import gc
 import importlib
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,6 +24,9 @@ from typing import TYPE_CHECKING
 import rnnviz.gradients
 import rnnviz.units  # noqa: F401
 from rnnviz import registry
+from rnnviz.page.responses import preferred_language
+from rnnviz.sentences import LANGUAGES
+from rnnviz.ui.serving.first_picture import first_answer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -53,12 +58,17 @@ class LastMessageMiddleware:
         await self.app(scope, receive_and_record if scope["type"] == "websocket" else receive, send)
 
 
-def warm_up() -> None:
-    """Import the pages, load the default model, then the later pieces. Errors are only logged: the page that
-    needs the failed piece shows them.
-    """
+def prepare_first_picture() -> None:
+    """Compute the app's first picture in this computer's language, which its browser speaks, too."""
     # Streamlit warns at each cached call outside a session, 60 times: the room's address would scroll by.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+    first_answer("explore", preferred_language(os.environ.get("LANG", "")), {})
+
+
+def warm_up() -> None:
+    """Import the pages, then run the later pieces. Errors are only logged: the page that
+    needs the failed piece shows them.
+    """
     try:
         from rnnviz.ui.jobs import store
         from rnnviz.ui.shell import model_cache
@@ -69,10 +79,6 @@ def warm_up() -> None:
         for module in (*look_pages, *(page.module for page in registry.pages())):
             importlib.import_module(module)
         models, _ = model_cache.list_models()
-        if models:
-            info = model_cache.first_model(models)
-            _compute_first_picture(model_cache.load(info, to_read=True))
-            model_cache.load_ngram_model(info, models)
         store.sweep()
         time.sleep(LATER_PIECES_AFTER_S)
         for piece in _later_pieces(models):
@@ -96,6 +102,8 @@ def _later_pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
 
     for info in models[: model_cache.MAX_LOADED_MODELS]:
         yield lambda info=info: _compute_first_picture(model_cache.load_reader(info))  # type: ignore[misc]
+    for language in LANGUAGES:  # not sooner: it would take a core from the first visit
+        yield lambda language=language: first_answer("explore", language, {})  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
         yield from (partial(step.draw, step.initial_values) for step in scene.steps)
     if (engine := engines.registered()) is not None:

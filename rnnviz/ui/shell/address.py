@@ -236,9 +236,8 @@ def requested_value(name: str) -> str | None:
     return arrival().values.get(name) if has_just_arrived() else None
 
 
-def requested_number(name: str) -> int | None:
-    """`requested_value` as a whole number from 0 to 999,999,999; None for anything else."""
-    digits = requested_value(name)
+def whole_number(digits: str | None) -> int | None:
+    """An address's value as a whole number from 0 to 999,999,999; None for anything else."""
     return int(digits) if digits and digits.isascii() and digits.isdigit() and len(digits) < 10 else None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -68,16 +69,17 @@ def first_model(models: list[ModelInfo]) -> ModelInfo:
 def load(info: ModelInfo, *, to_read: bool = False) -> Model:
     """The model of a file, loaded again only if the file has changed. Raises CheckpointError.
 
-    `to_read`: for one text as it is typed. Without a GPU the numpy engine then suffices, and the first page
-    doesn't wait for the import of torch.
+    `to_read`: for one text as it is typed. The numpy engine then suffices, and the first page doesn't wait
+    for the import of torch; once that is there, a GPU reads.
     """
-    light = info.kind == "ngram" or not engines.has_torch() or (to_read and not engines.gpu_driver())
-    return _load(*_version(info), light)
+    has_gpu = "torch" in sys.modules and engines.gpu_driver()
+    light = info.kind == "ngram" or not engines.has_torch() or (to_read and not has_gpu)
+    return _load(*version(info), light)
 
 
 def load_reader(info: ModelInfo) -> NumpyModel | NgramModel:
     """The model of a file in numpy, to read one text at a time without torch. Raises CheckpointError."""
-    return cast("NumpyModel | NgramModel", _load(*_version(info), True))
+    return cast("NumpyModel | NgramModel", _load(*version(info), True))
 
 
 def load_scorer(info: ModelInfo) -> Model:
@@ -85,7 +87,8 @@ def load_scorer(info: ModelInfo) -> Model:
     return load(info)
 
 
-def _version(info: ModelInfo) -> tuple[str, int, int]:
+def version(info: ModelInfo) -> tuple[str, int, int]:
+    """The file of a model as a key: its path, its time and its size. Raises ModelNotFoundError."""
     # The key of all caches below: a file that a training run replaces has another time or size.
     try:
         return str(info.path), info.path.stat().st_mtime_ns, info.bytes
@@ -112,7 +115,7 @@ def in_memory(info: ModelInfo) -> bool:
 
 def digest(info: ModelInfo) -> str:
     """The SHA-256 of a model's file in hexadecimal, which keys of its results contain."""
-    return file_digest(*_version(info))
+    return file_digest(*version(info))
 
 
 @functools.lru_cache(maxsize=1000)
@@ -124,7 +127,7 @@ def file_digest(path: str, changed: int, size: int) -> str:
 
 def code_points(info: ModelInfo) -> frozenset[int]:
     """The code points of a model's vocabulary, read from its file's header."""
-    return _code_points(*_version(info))
+    return _code_points(*version(info))
 
 
 @functools.lru_cache(maxsize=1000)

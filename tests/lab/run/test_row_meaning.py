@@ -1,5 +1,6 @@
 """The birth of a meaning: the rows of the finished network's card, at the moments of its training."""
 
+import base64
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.scoring.tracer import trace
-from tests.support.built import LATCHES, VOCABULARY, built, quoted
+from tests.support.built import COUNTS, LATCHES, VOCABULARY, built, quoted
 from tests.support.models import network, random_tensors
 
 SENTENCE = "abc “def” ab."
@@ -34,8 +35,15 @@ def folder(tmp_path: Path) -> RunFolder:
 def card_of(*units: int) -> dict[str, object]:
     shipped = checkpoint.read_info(checkpoint.find("chinese-gru"))
     found = model_card.unit_findings(shipped.card)[0]
-    findings = [replace(found, target="quotes", unit=unit, direction=1).to_json() for unit in units]
-    return {model_card.UNITS_KEY: {"findings": findings}}
+    findings = [replace(found, target="quotes", unit=unit, direction=1) for unit in units]
+    weights = np.zeros(built().config.hidden_size, "<f2")
+    weights[COUNTS] = 0.25
+    packed = base64.b64encode(weights.tobytes()).decode()
+    if units:  # a weighted sum beside them, of one unit: it follows the position in the line
+        findings.append(
+            replace(found, target="line-position", measure="correlation", direction=1, weights=packed)
+        )
+    return {model_card.UNITS_KEY: {"findings": [finding.to_json() for finding in findings]}}
 
 
 def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: RunFolder) -> None:
@@ -49,14 +57,15 @@ def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: R
     assert not list(folder.moments.glob("*")), "the weights have told what they were kept for"
     last = snapshots.read(folder.snapshot_file(5))
     assert last.named is not None
-    assert (last.rows, len(last.sentences)) == (("quotes",), row_meaning.SENTENCES)
+    assert (last.rows, len(last.sentences)) == (("quotes", "line-position"), row_meaning.SENTENCES)
+    assert by_step[5]["scores"][1] > 0.9
     assert all(sentence in text for sentence in last.sentences)
-    assert last.named.shape == (1, len(SENTENCE) + sum(map(len, last.sentences)))
+    assert last.named.shape == (2, len(SENTENCE) + sum(map(len, last.sentences)))
     inside = np.array([4 <= t < 8 for t in range(len(SENTENCE))])  # the closing mark has been read
     assert ((last.named[0, : len(SENTENCE)] > 0) == inside).all()
-    assert np.percentile(abs(last.named), 98) == pytest.approx(1, abs=0.01)
+    assert np.percentile(abs(last.named), 98, axis=1) == pytest.approx([1, 1], abs=0.01)
     newest = snapshots.read(folder.newest_snapshot)
-    assert newest.rows == ("quotes",)
+    assert newest.rows == ("quotes", "line-position")
     curves = training.curves(events)
     assert (curves.row, curves.born, curves.meaning_at.tolist()) == ("quotes", 500.0, [0.0, 500.0])
     back = [

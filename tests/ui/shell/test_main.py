@@ -269,7 +269,6 @@ def test_model_is_cached_until_file_changes(only_tiny_models: Path) -> None:
 def test_explore_and_lecture_load_no_torch(command_environment: dict[str, str]) -> None:
     code = """if True:
         import sys
-        from rnnviz.networks import engines
         from rnnviz.ui.shell import model_cache
         from rnnviz.ui.pages.explore import page
         from rnnviz.page.live_session import LiveAsk, LiveSession
@@ -279,11 +278,11 @@ def test_explore_and_lecture_load_no_torch(command_environment: dict[str, str]) 
         info = next(m for m in model_cache.list_models()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)
         LiveSession(model).answer(LiveAsk(text='the'))
-        print(engines.gpu_driver(), 'torch' in sys.modules)
+        print('torch' in sys.modules)
     """
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}
     done = subprocess.run([sys.executable, "-c", code], env=command_environment, **options)
-    assert done.stdout.split() in (["False", "False"], ["True", "True"])
+    assert done.stdout.split() == ["False"]
 
 
 def test_ngram_context_has_no_network(only_tiny_models: Path) -> None:

@@ -128,7 +128,9 @@ class ChangeUnits(ChangeWay):
     def _set_usual_units(self) -> None:
         """Begin with the unit in view, whose field is on Units; without one, with the loudest."""
         view = self.view
-        if (requested := address.requested_number("unit")) is not None and requested < view.H:
+        if (
+            requested := address.whole_number(address.requested_value("unit"))
+        ) is not None and requested < view.H:
             UNIT.request(requested)
         unit = UNIT.get()
         # A number from another network may be beyond this one's last unit.

@@ -83,6 +83,22 @@ export class BaseView {
     this.remembered = memory;
   }
 
+  /** Whether the reader sees the newest answer. */
+  get isDrawn() {
+    return !this.root.hidden;
+  }
+
+  /** Take the answer of the first picture, which may have but a part of what the view needs later. @param {Uint8Array} data */
+  takeFirstAnswer(data) {
+    this.takeAnswer(data);
+  }
+
+  /** Take over what the reader has done in the first picture's view. @param {Untyped} _first */
+  takeOver(_first) {}
+
+  /** Put the focus into the text. */
+  focusText() {}
+
   /** The whole wish of the server, for the next ask. @returns {object} */
   makeAsk() {
     return {};

@@ -1,6 +1,7 @@
 // The entry of Streamlit's components: one view for each place where a component is mounted.
 
 import { make } from "./dom.js";
+import { follow } from "./first_picture.js";
 
 /** @import { Component, Look } from "./types" */
 /** @import { BaseView } from "./base.js" */
@@ -40,6 +41,7 @@ export function enter(component, View, look) {
   const current = view;
   current.component = component;
   current.update(component);
+  follow(current, look);
   return () => {
     // After a slow load of modules, Streamlit may end a call when a newer one at the same place has come.
     if (current.component !== component) return;

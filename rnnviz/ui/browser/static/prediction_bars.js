@@ -85,10 +85,10 @@ export class PredictionBars {
   row(i, { id, character, p, was, other, kind }, word) {
     while (this.rows.length <= i) this.addRow();
     const row = this.rows[i];
-    const chance = p === null ? "" : this.numbers.percent(p);
+    const chance = p === null || Number.isNaN(p) ? "" : this.numbers.percent(p);
     put(row.symbol, word || visible(character));
     put(row.chance, chance);
-    row.bar.style.transform = `scaleX(${Math.min(1, p ?? 0)})`;
+    row.bar.style.transform = `scaleX(${Math.min(1, p || 0)})`;
     row.outline.hidden = was === null;
     if (was !== null) row.outline.style.width = `${100 * Math.min(1, was)}%`;
     row.other.hidden = row.share.hidden = other === undefined;

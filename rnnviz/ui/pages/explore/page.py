@@ -8,13 +8,12 @@ An address holds the view's state, as a Bookmark: a text, and the view on it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from rnnviz.errors import TextError
 from rnnviz.i18n import language
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
@@ -26,8 +25,7 @@ from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import END_STATES
 from rnnviz.ui.shell import address, model_cache, sidebar
-from rnnviz.ui.shell.address import MAX_ADDRESS_TEXT_CHARS, unpack_text
-from rnnviz.ui.shell.error_messages import describe
+from rnnviz.ui.shell.bookmark import BOOKMARKED, Bookmark, read_bookmark
 from rnnviz.ui.shell.model_cache import ModelContext
 
 if TYPE_CHECKING:
@@ -149,26 +147,7 @@ body:has([data-testid="stExpandSidebarButton"]) { --rv-indent: 4.2rem; }
 """
 
 
-# The address's values that concern the live view; any of them makes an address a bookmark.
-BOOKMARKED = ("text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows", "memoryless")
-BY_SURPRISAL = "none"
-"""The address's `unit` where surprisal colours the text of a model that begins with a named unit."""
-
 _ARRIVED = "explore.arrived"  # a key of st.session_state: the bookmark for the live view's next run
-
-
-@dataclass(frozen=True)
-class Bookmark:
-    """A parsed address.
-
-    text   its text; None without one, or if it can't be read
-    ask    the view on the text, as an ask
-    view   the same as JSON for the browser, with the caret, the pin and any error
-    """
-
-    text: str | None
-    ask: LiveAsk
-    view: dict[str, Any]
 
 
 def keep_bookmark(model: Network) -> None:
@@ -176,42 +155,11 @@ def keep_bookmark(model: Network) -> None:
 
     Each whole run of the page calls this.
     """
-    if any(address.requested_value(name) is not None for name in BOOKMARKED) or address.has_just_gone_back():
-        st.session_state[_ARRIVED] = read_bookmark(model)
-
-
-def read_bookmark(model: Network) -> Bookmark:
-    """The address's bookmark, valid whatever the address holds. Missing values are those with which the
-    `model`'s view begins.
-    """
-    number, packed = address.requested_number, address.requested_value("text")
-    text, wrong = None, ""
-    if packed is not None:
-        try:
-            text = unpack_text(packed)
-        except TextError as error:
-            wrong = describe(error).replace("\\", "")  # Markdown's escapes: the browser shows plain text
-    looks: dict[str, Any] = {name: address.requested_value(name) for name in ("quantity", "order")}
-    looks |= {name: number(name) for name in ("layer", "unit")}
-    choices = {name: value for name, value in looks.items() if value is not None}
-    begin = first_heat_map(shown_units.named_units(model))
-    if address.requested_value("unit") == BY_SURPRISAL:
-        choices = begin | {"unit": None} | choices
-    elif number("unit") is not None or not choices:  # else: a quantity or a layer alone, which has no unit
-        choices = begin | choices
-    cut = number("of") if text is not None else None
-    ask = LiveAsk.from_json(choices | {"memoryless": number("memoryless") == 1})
-    view: dict[str, Any] = {
-        "wrong": wrong,  # the reason why the text can't be read
-        # The whole text's length, if the address holds only its beginning.
-        "cut": cut if cut and cut > MAX_ADDRESS_TEXT_CHARS else None,
-        "caret": number("at"),
-        "pin": number("pin"),
-        "why": number("why") == 1,
-        "rows": number("rows") or 0,
-    }
-    view |= {name: getattr(ask, name) for name in ("quantity", "layer", "order", "unit", "memoryless")}
-    return Bookmark(text, ask, view)
+    if not address.has_just_arrived():
+        return
+    values = address.arrival().values
+    if not values.keys().isdisjoint(BOOKMARKED) or address.has_just_gone_back():
+        st.session_state[_ARRIVED] = read_bookmark(model, values)
 
 
 def take_bookmark() -> Bookmark | None:

@@ -38,6 +38,13 @@ function restore(view, { choices, written }) {
   if (writers.length === editor.characters.length) Object.assign(editor, { writers, history });
 }
 
+/** Take over the text and the choices of the first picture. @param {View} view @param {View} first */
+export function takeOver(view, first) {
+  restore(view, remember(first));
+  view.viewSocket.pageChanges = first.viewSocket.pageChanges; // another network, which only the page can choose
+  view.viewSocket.ask();
+}
+
 /**
  * Restore the view after a rerun of the page, or a remount of this view.
  * @param {View} view @param {string} text the server's @param {Answer} header

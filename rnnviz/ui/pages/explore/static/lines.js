@@ -46,7 +46,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
   pen.beginPath();
   pen.moveTo(0, lines);
   for (let i = 0; i < n; i++) {
-    const y = Math.max(0, lines - store.bits(first + i) * bitHeight);
+    const y = Math.max(0, lines - (store.bits(first + i) || 0) * bitHeight); // a diverged network has none
     pen.lineTo(i * columnWidth, y);
     pen.lineTo((i + 1) * columnWidth, y);
   }

@@ -14,7 +14,7 @@ import { Controls } from "./controls.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
 import { FocusRestorer, focusOnArrival } from "./focus.js";
-import { meetServerText, remember } from "./kept_state.js";
+import { meetServerText, remember, takeOver } from "./kept_state.js";
 import { handleFigureKey, handleShortcut } from "./keys.js";
 import { Readout } from "./readout.js";
 import { PLAIN, SamplingControls } from "./sampling_controls.js";
@@ -150,6 +150,25 @@ export class View extends BaseView {
 
   memory() {
     return this.editor ? remember(this) : this.remembered;
+  }
+
+  get isDrawn() {
+    return this.root.dataset.painted !== undefined;
+  }
+
+  /** @param {Uint8Array} data */
+  takeFirstAnswer(data) {
+    this.takeAnswer(data);
+    Object.assign(this.store, { revision: 0, digest: "" }); // the next answer has all rows and symbols
+  }
+
+  /** @param {View} first */
+  takeOver(first) {
+    takeOver(this, first);
+  }
+
+  focusText() {
+    this.editor.focus();
   }
 
   /** Make the parts at the first answer; later, set words of another language or the data of another model. */

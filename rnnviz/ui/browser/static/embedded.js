@@ -1,9 +1,9 @@
-// A view without Streamlit: in a model's page, and in a notebook.
+// A view without Streamlit: in a model's page, in a notebook, and in the app before Streamlit has come.
 
-import { make } from "../../../browser/static/dom.js";
+import { make } from "./dom.js";
 
-/** @import { BaseView } from "../../../browser/static/base.js" */
-/** @import { View } from "./view.js" */
+/** @import { View } from "../../pages/explore/static/view.js" */
+/** @import { BaseView } from "./base.js" */
 
 /**
  * Make a view in a shadow root of `host`; it sends no ask yet.

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit import file_util
 
-from rnnviz.ui.serving.static_files import CompressedFilesMiddleware
+from rnnviz.ui.serving.streamlit_files import CompressedFilesMiddleware
 
 STATIC = Path(file_util.get_static_dir())
 
@@ -37,7 +37,7 @@ def test_scripts_and_styles_are_sent_compressed_for_good(browser: TestClient) ->
         assert browser.get(address, headers={"Accept-Encoding": "identity"}).content == path.read_bytes()
 
 
-def test_everything_else_goes_on_to_app(browser: TestClient) -> None:
+def test_other_addresses_go_on_to_app(browser: TestClient) -> None:
     script = next(STATIC.glob("static/js/index.*.js")).name
     font = next(STATIC.glob("static/media/*.woff2")).name
     for address in (

@@ -1,0 +1,223 @@
+"""The app's first answer to a browser: Streamlit's index, with the page's first picture in it.
+
+Streamlit's own scripts take seconds until they have drawn anything. So the index has a layer over the page:
+the sidebar's frame, and in Explore the live view itself with its first answer, which its script draws at once
+(browser/static/first_picture.js) and which answers keys over a connection of its own. The layer goes when the
+app's view stands below it.
+
+What is in it depends on the address and Accept-Language alone, not on any session.
+
+    <head>   the frame's style; the views' scripts before Streamlit's, so that they run first
+    <body>   the layer, outside Streamlit's element, which React clears; the answer as base64
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import streamlit as st
+from streamlit import file_util
+
+from rnnviz import registry
+from rnnviz.i18n import _, language, speaking
+from rnnviz.page.responses import PackedFile, pack_file
+from rnnviz.ui.browser.view_socket import ViewSocket
+from rnnviz.ui.browser.views import KIT_SCRIPT, script_address
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.page.live_session import LiveSession
+
+log = logging.getLogger("rnnviz")
+
+UI_FOLDER = Path(__file__).parents[1]
+MAX_SESSIONS = 8
+"""Networks, by language, whose session is kept for the next first picture."""
+
+# Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.
+SERVER_ADDRESS_SCRIPT = (
+    '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
+)
+
+# Where Streamlit keeps the theme that a reader has chosen in its menu (1.67).
+_THEME_SCRIPT = """<script>{
+let theme;
+try { theme = JSON.parse(localStorage.getItem(`stActiveTheme-${location.pathname}-v2`)); } catch {}
+const dark = theme === "Dark" || (theme !== "Light" && matchMedia("(prefers-color-scheme: dark)").matches);
+document.documentElement.dataset.first = dark ? "dark" : "light";
+}</script>"""
+
+VIEWS = {
+    "explore": "live",
+    "perplexity": "viewer",
+    "inside": "dashboard",
+    "train": "training",
+    "learn": "learn",
+}
+"""The view of each page."""
+
+MARKS = ("<head>", "<body>", '<link rel="shortcut icon" href="./favicon.png" />')
+"""What Streamlit's index has once each, where it has the shape that is known."""
+
+
+@cache
+def streamlit_index() -> str:
+    """Streamlit's own index."""
+    return Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+
+
+def first_answer(page: str, spoken: str, query: Mapping[str, str]) -> PackedFile:
+    """The first answer with a page: its name, its language, and the address's values, which a page without a
+    picture ignores.
+    """
+    index = streamlit_index()
+    head = "" if page == "explore" else SERVER_ADDRESS_SCRIPT
+    if any(index.count(mark) != 1 for mark in MARKS):
+        log.warning(
+            "Streamlit's index has another shape than the one known: the app begins without its picture"
+        )
+        return pack_file(index.replace("<head>", f"<head>{head}", 1).encode(), "index.html")
+    with speaking(spoken):
+        try:
+            data = _picture(query) if page == "explore" else ""
+        except Exception:  # the page itself says what is wrong
+            log.debug("there is no first picture", exc_info=True)
+            data = ""
+        head, body = f"{head}{_head(VIEWS[page])}", _layer(page, data)
+    icon = base64.b64encode((UI_FOLDER / "icon.svg").read_bytes()).decode()
+    for mark, replacement in zip(
+        MARKS,
+        (
+            f"<head>{head}",
+            f"<body>{body}",
+            f'<link rel="shortcut icon" href="data:image/svg+xml;base64,{icon}" />',
+        ),
+        strict=True,
+    ):
+        index = index.replace(mark, replacement)
+    return pack_file(index.encode(), "index.html")
+
+
+def _picture(query: Mapping[str, str]) -> str:
+    """The live view's first answer, compressed, as base64; "" if there is no such network."""
+    from rnnviz.page.build import visible_answer
+    from rnnviz.page.initial_data import first_heat_map, opening_text
+    from rnnviz.page.live_session import LiveAsk
+    from rnnviz.page.shown_units import named_units
+    from rnnviz.ui.shell import model_cache
+    from rnnviz.ui.shell.bookmark import BOOKMARKED, read_bookmark
+
+    networks = [info for info in model_cache.list_models()[0] if info.kind != "ngram"]
+    name = query.get("model") or (model_cache.first_model(networks).path.stem if networks else "")
+    info = next((info for info in networks if info.path.stem == name), None)
+    if info is None:
+        return ""
+    session, socket = _network_session(model_cache.version(info), language())
+    opening, extra = opening_text(session.model), dict[str, Any]()
+    text, ask = opening, LiveAsk(**first_heat_map(named_units(session.model)))
+    if not query.keys().isdisjoint(BOOKMARKED):
+        bookmark = read_bookmark(session.model, query)
+        text = opening if bookmark.text is None else bookmark.text
+        ask, extra = bookmark.ask, {"arrival": bookmark.view}
+    extra |= {"text": text, "offer": 1, "opening": opening, "session": socket.token}
+    with socket.lock:
+        answer = visible_answer(session, replace(ask, text=text, fresh=True), **extra)
+    # Compressed here too: base64 hides from the document's compression what repeats.
+    return base64.b64encode(gzip.compress(answer, 9, mtime=0)).decode()
+
+
+@lru_cache(MAX_SESSIONS)
+def _network_session(version: tuple[str, int, int], spoken: str) -> tuple[LiveSession, ViewSocket]:
+    """The session that answers all first pictures of a network in a language, and the socket that leads to
+    it. Each ask states everything, so they don't disturb one another.
+    """
+    from rnnviz.networks import checkpoint
+    from rnnviz.page.build import START_TEMPERATURE
+    from rnnviz.page.initial_data import fixed_part
+    from rnnviz.page.live_session import LiveSession
+    from rnnviz.ui.shell import model_cache
+
+    info, listed = checkpoint.read_info(Path(version[0])), model_cache.list_models()[0]
+    networks = [other for other in listed if other.kind != "ngram"]
+    model = cast("NumpyModel", model_cache.load_reader(info))
+    models = model, model_cache.load_ngram_model(info, listed)
+    memoryless = model_cache.load_memoryless(model, networks)
+    fixed = fixed_part(*models, START_TEMPERATURE, networks, memoryless)
+    session = LiveSession(*models, memoryless, temperature=START_TEMPERATURE, fixed=fixed)
+    socket = ViewSocket()
+    socket.serve(session)
+    return session, socket
+
+
+def _head(view: str) -> str:
+    scripts = [script_address(KIT_SCRIPT), script_address(view)]
+    preloads = "".join(f'<link rel="modulepreload" href="{script}">' for script in scripts)
+    for font in re.findall(r'url\("([^"]+)"\)', _fonts()):
+        preloads += f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin>'
+    start = f'<script type="module">import {{ first }} from "{scripts[1]}"; first();</script>'
+    return f"{preloads}<style>{_style()}</style>{_THEME_SCRIPT}{start}"
+
+
+def _layer(page: str, data: str) -> str:
+    """The layer's elements: the sidebar's frame, the page's title, and the answer that its view draws."""
+    titles = {"explore": _("Explore"), "perplexity": _("Perplexity")}
+    titles |= {entry.name: _(entry.title) for entry in registry.pages()} | {"learn": _("Learn")}
+    links = "".join(
+        f'<a href="./{"" if name == "explore" else name}"{" aria-current=page" if name == page else ""}>'
+        f"{escape(title)}</a>"
+        for name, title in titles.items()
+    )
+    headings = {
+        "perplexity": _("Perplexity of your texts"),
+        "inside": _("Inside the network"),
+        "train": _("Train your own"),
+    }
+    heading = f"<h1>{escape(headings[page])}</h1>" if page in headings else ""
+    logo = base64.b64encode((UI_FOLDER / "logo.svg").read_bytes()).decode()
+    return (
+        f'<div id="first-picture" lang="{language()}" data-key="{VIEWS[page]}">'
+        f'<aside><img src="data:image/svg+xml;base64,{logo}" alt="rnnviz"><nav>{links}</nav></aside>'
+        f"<main>{heading}<noscript><p>{escape(_('This page needs JavaScript.'))}</p></noscript></main>"
+        f'<script type="text/plain">{data}</script></div>'
+    )
+
+
+@cache
+def _style() -> str:
+    """The frame's style: Streamlit's measures (1.67), and the colours and fonts of the app's settings."""
+    colours = "".join(
+        f'html[data-first="{theme}"] {{ {_variables(theme)} }}\n' for theme in ("light", "dark")
+    )
+    return _fonts() + colours + Path(__file__).with_suffix(".css").read_text("utf-8")
+
+
+@cache
+def _fonts() -> str:
+    from rnnviz.page.build import font_css
+
+    return font_css(lambda file: f"./static/media/{file.name}")
+
+
+_VARIABLES = {
+    "background-color": "backgroundColor",
+    "secondary-background-color": "secondaryBackgroundColor",
+    "text-color": "textColor",
+    "border-color": "borderColor",
+    "primary-color": "primaryColor",
+    "link-color": "linkColor",
+}
+
+
+def _variables(theme: str) -> str:
+    values = {name: st.get_option(f"theme.{theme}.{option}") for name, option in _VARIABLES.items()}
+    values["sidebar-color"] = st.get_option(f"theme.{theme}.sidebar.backgroundColor")
+    return " ".join(f"--first-{name}: {value};" for name, value in values.items())
