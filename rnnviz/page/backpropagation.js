@@ -126,17 +126,17 @@ export class LearningNetwork {
     const { B, H, G, cell, shape, kernels, hidden, cells, forwardW } = this;
     const [W, U, b, c] = this.parameters.map(({ values }) => values);
     kernels.pack(U, G, H, forwardW);
-    const isGru = cell === CELLS.gru; // whose second bias is scaled by a gate, together with its product
+    const { apart } = cell;
     // A symbol's W x + b, once for all places where it stands.
-    const driven = W.map((value, i) => value + b[i % G] + (isGru ? 0 : c[i % G]));
+    const driven = W.map((value, i) => value + b[i % G] + (apart ? 0 : c[i % G]));
     for (let t = 0; t < T; t++) {
       const { gates, carried, before, after } = this.at(t);
       for (let i = 0; i < B; i++) {
         const from = inputs[t * B + i] * G;
         gates.set(driven.subarray(from, from + G), i * G);
-        if (isGru) carried.set(c, i * G);
+        if (apart) carried.set(c, i * G);
       }
-      kernels.product(B, G, H, before.hidden, forwardW, isGru ? carried : gates);
+      kernels.product(B, G, H, before.hidden, forwardW, apart ? carried : gates);
       hidden.copyWithin((t + 1) * B * H, t * B * H, (t + 1) * B * H); // a step is made in place
       cells.copyWithin((t + 1) * B * H, t * B * H, (t + 1) * B * H);
       cell.forward(shape, { gates, carried, width: G, ...after, kernels }, B);
@@ -190,7 +190,7 @@ export class LearningNetwork {
     const { B, H, G, V, cell, shape, kernels, hidden, dHidden, dCell, packedStates, backwardW } = this;
     const [W, U, b, c] = this.parameters;
     const N = T * B;
-    const toState = cell === CELLS.gru ? this.carried : this.gates;
+    const toState = cell.apart ? this.carried : this.gates;
     kernels.packTransposed(U.values, G, H, backwardW);
     dCell.fill(0);
     for (let t = T - 1; t >= 0; t--) {

@@ -20,8 +20,9 @@
 /** What a cell's functions know of the layer. @typedef {{ units: number, relu: boolean }} Shape */
 
 /**
- * `gates` are the gates and the candidate in the order of their blocks: torch's. Without `backward` a cell is only read.
- * @typedef {{ gates: string[], forward: (shape: Shape, step: Step, n: number) => void,
+ * `gates` are the gates and the candidate in the order of their blocks: torch's. `apart`: the product with the state comes in
+ * `carried`, as a gate scales it, with its bias. Without `backward` a cell is only read.
+ * @typedef {{ gates: string[], apart?: boolean, forward: (shape: Shape, step: Step, n: number) => void,
  *   backward?: (shape: Shape, step: BackwardStep, n: number) => void }} Cell
  */
 
@@ -49,6 +50,7 @@ const PLAIN = {
 /** @type {Cell} */
 const GRU = {
   gates: ["reset", "update", "candidate"],
+  apart: true,
   forward({ units: H }, { gates, carried, width, hidden, kernels }, n) {
     for (let i = 0; i < n; i++) {
       const [reset, update, candidate] = blocks(i * width, H);
@@ -176,11 +178,11 @@ export class Layer {
   constructor(config, tensors, n) {
     this.units = config.hidden_size;
     this.relu = isRelu(config);
-    const { gates, forward } = CELLS[config.cell];
+    const { gates, forward, apart } = CELLS[config.cell];
     this.step = forward;
     this.gates = gates;
     this.n = n;
-    this.isGru = config.cell === "gru";
+    this.apart = apart;
     this.load(tensors);
   }
 
@@ -191,8 +193,8 @@ export class Layer {
     this.U = tensor("weight_hh");
     const c = tensor("bias_hh");
     const b = tensor("bias_ih") ?? tensors[`recurrence.${this.n}.bias`];
-    // A GRU's second bias is scaled by a gate together with its product; every other is one sum with the first.
-    this.c = this.isGru ? c : undefined;
+    // Where nothing scales it apart, the second bias is one sum with the first.
+    this.c = this.apart ? c : undefined;
     this.b = c && !this.c ? b.map((value, i) => value + c[i]) : b;
   }
 }
