@@ -182,11 +182,12 @@ def _layer(page: str, data: str) -> str:
         "train": _("Train your own"),
     }
     heading = f"<h1>{escape(headings[page])}</h1>" if page in headings else ""
+    without_script = escape(_("This page needs JavaScript."))
     logo = base64.b64encode((UI_FOLDER / "logo.svg").read_bytes()).decode()
     return (
         f'<div id="first-picture" lang="{language()}" data-key="{VIEWS[page]}">'
         f'<aside><img src="data:image/svg+xml;base64,{logo}" alt="rnnviz"><nav>{links}</nav></aside>'
-        f"<main>{heading}<noscript><p>{escape(_('This page needs JavaScript.'))}</p></noscript></main>"
+        f"<main>{heading}<noscript><p>{without_script}</p></noscript></main>"
         f'<script type="text/plain">{data}</script></div>'
     )
 

@@ -109,7 +109,13 @@ def test_inside_address_restores_text_position_and_unit(open_app: Open) -> None:
     assert app.text_area(key="inside.text").value == "matter to us, matter to us"
     assert app.number_input(key="inside.unit").value == 7
     assert component_data(app)[0]["at"] == 4
-    in_address = {"lang": None, "model": "tiny-gru", "part": "units", "layer": None, **looks}
+    in_address = {
+        "lang": None,
+        "model": "tiny-gru",
+        "part": "units",
+        **dict.fromkeys(("layer", "direction")),
+        **looks,
+    }
     assert address_fields(app) == in_address | {"text": "matter to us, matter to us"}
     app.number_input(key="inside.unit").set_value(5).run()
     assert address_fields(app)["unit"] == "5"
