@@ -414,7 +414,7 @@ export class TrainingPage {
     const sentences = sentencesOf(run, phrase, numbers);
     put(find(root, "p.tr-said"), sentences.join(numbers.language === "zh" ? "" : " "));
     root.classList.toggle("tr-diverging", run.diverges);
-    root.classList.toggle("tr-begins", !sentences.length);
+    root.classList.toggle("tr-begins", !run.reports.length);
     put(find(root, "p.tr-written"), run.reports.at(-1)?.sample ?? "");
     const { clip } = order.recipe;
     put(find(root, "figcaption.tr-falls"), captionOf(run, phrase));

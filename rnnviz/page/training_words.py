@@ -161,7 +161,7 @@ def training_words() -> dict[str, str]:
         "training.continue": _("Go on training"),
         "training.stop": _("Stop"),
         "training.another": _("Train another"),
-        "training.save": _("Save the network"),
+        "training.save": _("Save"),
         "training.look": _("Look at it"),
         "training.forget": _("Delete everything"),
         "training.forgotten": _("Deleted: this browser keeps nothing of your training."),

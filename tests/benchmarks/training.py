@@ -203,7 +203,7 @@ def page() -> None:
             opened.get_by_role("button", name="Start", exact=True).click()
             opened.get_by_role("button", name="Stop", exact=True).wait_for()
             times: list[float] = []
-            while not opened.get_by_role("link", name="Save the network").is_visible():
+            while not opened.get_by_role("link", name="Save", exact=True).is_visible():
                 times.append(opened.evaluate(TYPE, LETTERS[len(times) % len(LETTERS)]))
                 opened.wait_for_timeout(200)  # between two keys
             said = opened.locator(".tr-said").inner_text()

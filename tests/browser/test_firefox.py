@@ -172,7 +172,7 @@ def test_word_is_learnt_kept_and_saved(open_page: Open, address: str, tmp_path: 
     expect(training.locator(".tr-said")).to_contain_text(re.compile(r"perplexity 1\.\d"))
     training.get_by_role("button", name="Stop").click()
     live.reads("hellohello")
-    link = training.get_by_role("link", name="Save the network")
+    link = training.get_by_role("link", name="Save", exact=True)
     link.click()
     expect(link).to_have_attribute("download", "hello-rnn-16.safetensors")
     saved = tmp_path / "hello-rnn-16.safetensors"

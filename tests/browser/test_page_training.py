@@ -85,12 +85,12 @@ class Training:
 
     def stop(self) -> None:
         self.press("Stop")
-        expect(self.root.get_by_role("link", name="Save the network")).to_be_visible()
+        expect(self.root.get_by_role("link", name="Save", exact=True)).to_be_visible()
         expect(self.page.locator("progress.reading")).to_be_hidden()
 
     def save(self, target: Path) -> Path:
         with self.page.expect_download() as download:
-            self.root.get_by_role("link", name="Save the network").click()
+            self.root.get_by_role("link", name="Save", exact=True).click()
         path = target / download.value.suggested_filename
         download.value.save_as(path)
         return path
@@ -232,7 +232,7 @@ def test_finished_network_stays_until_everything_is_deleted(open_training: Open)
     training.page.close()
     again = open_training()
     again.root.get_by_role("button", name="Look at it").click()
-    expect(again.root.get_by_role("link", name="Save the network")).to_be_visible()
+    expect(again.root.get_by_role("link", name="Save", exact=True)).to_be_visible()
     again.press("Delete everything")
     expect(again.root.get_by_role("status")).to_contain_text("keeps nothing of your training")
     expect(again.root.get_by_role("alert")).to_be_hidden()
@@ -389,7 +389,7 @@ def test_keyboard_stays_in_the_panel(open_training: Open) -> None:
     expect(training.root.get_by_role("button", name="Pause")).to_be_focused()
     training.page.keyboard.press("Tab")
     training.page.keyboard.press("Enter")  # Stop
-    expect(training.root.get_by_role("link", name="Save the network")).to_be_focused()
+    expect(training.root.get_by_role("link", name="Save", exact=True)).to_be_focused()
     training.press("Train another")
     expect(buttons).to_be_focused()
     training.choose("Train for", "10")
@@ -470,6 +470,48 @@ def test_words_turn_to_chinese_while_it_trains(open_training: Open) -> None:
     training.page.get_by_role("button", name="中文").click()
     expect(training.root.get_by_role("button", name="暂停")).to_be_visible()
     expect(training.said).to_contain_text("困惑度")
+
+
+def test_view_stays_where_it_is_on_a_phone(open_training: Open) -> None:
+    training = open_training()
+    page = training.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    training.choose("Text", "timemachine")
+    training.choose("Hidden units H", "16")
+    page.evaluate(TOPS_OF_THE_VIEW)
+    training.press("Start")
+    expect(training.said).to_contain_text("perplexity")
+    training.press("Pause")
+    expect(training.root.get_by_role("button", name="Go on training")).to_be_visible()
+    training.stop()
+    expect(training.said).to_contain_text("list of networks")
+    assert page.evaluate("[...window.tops].length") == 1
+
+
+TOPS_OF_THE_VIEW = """() => {
+    window.tops = new Set();
+    const [view, run] = ["main.view", "#training .tr-run"].map((name) => document.querySelector(name));
+    new ResizeObserver(() => {
+        if (!run.hidden) window.tops.add(Math.round(view.getBoundingClientRect().top + scrollY));
+    }).observe(document.querySelector("#training"));
+}"""
+
+
+def test_presentation_shows_the_training_in_large_type(open_training: Open) -> None:
+    training = open_training()
+    page = training.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    training.start()
+    page.get_by_role("button", name="Present", exact=True).click()
+    expect(training.said).to_be_in_viewport()
+    for name, least in (("p.tr-said", 20), (".tr-curve figcaption", 20), (".tr-curve text", 16)):
+        large = """([name, least]) => {
+            const element = document.querySelector(`#training ${name}`);
+            return parseFloat(getComputedStyle(element).fontSize) * element.currentCSSZoom >= least;
+        }"""
+        page.wait_for_function(large, arg=[name, least])
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    training.stop()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
