@@ -96,7 +96,7 @@ def assert_numbers(live: Live, path: Path, text: str) -> None:
     model = rnnviz.load(path)
     trace = rnnviz.trace(model, text)
     expect(live.page.get_by_test_id("rnnviz-characters")).to_have_text(str(len(text)))
-    assert float(live.number("perplexity")) == pytest.approx(trace.perplexity[-1], rel=1e-3)
+    assert float(live.number("perplexity")) == pytest.approx(trace.perplexity[-1], rel=1e-3, abs=0.006)
     bar = live.page.locator(".rv-next-list li").first
     symbol = model.vocabulary.symbol(int(trace.log_probs[-1].argmax()))
     expect(bar.locator(".rv-symbol")).to_have_text(symbol.replace("\n", "⏎").replace(" ", "·"))
