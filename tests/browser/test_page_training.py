@@ -314,7 +314,7 @@ def test_own_text_of_a_file_and_wrong_ones(open_training: Open) -> None:
         ("Seed", "1,000", "a whole number from 0 to"),
     ],
 )
-def test_what_is_no_number_of_a_dial_is_refused_as_typed(
+def test_dial_that_holds_no_number_is_refused_as_typed(
     open_training: Open, label: str, value: str, limits: str
 ) -> None:
     training = open_training()
@@ -330,7 +330,7 @@ def test_what_is_no_number_of_a_dial_is_refused_as_typed(
     expect(field).to_have_value(value)
 
 
-def test_what_a_reader_has_set_stays_when_the_text_changes(open_training: Open) -> None:
+def test_dials_that_a_reader_has_set_stay_when_the_text_changes(open_training: Open) -> None:
     training = open_training()
     rate = training.root.get_by_role("textbox", name="Learning rate", exact=True)
     training.set("Seed", "7")
