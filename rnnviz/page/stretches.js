@@ -48,7 +48,7 @@ export class Stretches {
       // A minGRU is read in sequence, as in the core: its units keep a value for thousands of characters, no warm-up suffices.
       const most =
         this.network.config.cell === "mingru" ? 1 : Math.min(TEXTS, Math.floor(rest / STRETCH_CHARS));
-      const texts = most < MIN_TEXTS ? 1 : most - (most % 2); // products are of an even number
+      const texts = most < MIN_TEXTS ? 1 : most - (most % 2); // the fast product takes two rows at a time
       const longest = texts === 1 || texts === TEXTS ? STRETCH_CHARS : Infinity;
       yield* this.block(texts, Math.min(longest, Math.floor(rest / texts)));
     }

@@ -1,4 +1,4 @@
-// The page's side of the worker that reads texts (text_worker.js).
+// The page's side of the worker that reads texts (worker.js, text_worker.js).
 
 /** @import { Columns } from "./text_record.js" */
 /** @import { PageNetwork, ScoreFigures } from "./types" */

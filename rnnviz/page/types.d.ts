@@ -159,7 +159,7 @@ export interface ChosenNetwork extends PageNetwork {
   usualPerplexity: number | null; // on text that it was not trained on
 }
 
-/** Messages to the worker that reads texts: see text_worker.js. */
+/** Messages to the worker (worker.js) on texts: see text_worker.js. */
 export interface NetworkMessage {
   kind: "network";
   id: number;
