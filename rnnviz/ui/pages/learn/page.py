@@ -40,8 +40,8 @@ _LECTURE, _LINK = "learn.lecture", "learn.link"
 
 def page() -> None:
     # Once a session: later the lecture writes the address, and a rerun must not read it back.
-    # Back and Forward don't move the lecture, as each step replaces its one entry in the browser's
-    # history (view.js, `address`).
+    # Each step replaces its one entry in the browser's history; a jump makes another, from which Back leads
+    # back (view.js, `address` and `visit`).
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
         st.session_state[_LINK] = ViewSocket()

@@ -7,7 +7,7 @@ import { find, make } from "../../../browser/static/dom.js";
 
 /** @param {View} view @param {Phrase} phrase */
 export function showFooter(view, phrase) {
-  const { titles, steps, scene } = view.answer;
+  const { steps, scene } = view.answer;
   const step = view.stepByScene[scene] ?? view.answer.step;
   const dots = button("", phrase("step", { n: step + 1, count: steps }), "ln-dots", () =>
     view.goToStep(view.at + 1),

@@ -2,14 +2,18 @@
 
 /** @import { View } from "./view.js" */
 
+const FORWARD = [" ", "PageDown"]; // these keys mean what the step on the stage makes of them
+
 /** @param {View} view @param {KeyboardEvent} event */
 export function handleKey(view, event) {
   if (!view.answer || event.defaultPrevented || event.isComposing) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
   const typing = target.closest?.("input, textarea, select, [contenteditable=true], [role=listbox]");
+  const blank = view.root.classList.contains("ln-blank");
   if (event.key === "Escape") {
-    if (typing) target.blur();
+    if (blank) view.blank();
+    else if (typing) target.blur();
     else if (view.highlight.pinned) view.highlight.pin("");
     else if (view.room.hide()) return;
     else if (view.code.open) view.code.toggle(false);
@@ -33,6 +37,10 @@ export function handleKey(view, event) {
       view.goToStep(view.at + 1) ||
       view.goToScene(view.scene + 1),
     PageUp: () => view.goToStep(view.at - 1) || view.goToScene(view.scene - 1),
+    Home: () => view.goToStep(0),
+    End: () => view.goToStep(view.answer.steps - 1),
+    ".": () => view.blank(), // a clicker's key for a black screen is this one or b
+    b: () => view.blank(),
     p: () => view.setPresenting(!view.present),
     n: () => view.presenterChannel.open(),
     c: () => view.code.toggle(),
@@ -44,5 +52,9 @@ export function handleKey(view, event) {
     : (actions[event.key] ?? actions[letter]);
   if (!move) return;
   event.preventDefault();
-  move();
+  if (blank)
+    view.blank(); // any key brings the picture back, and does no more
+  else if (FORWARD.includes(event.key) && view.asking)
+    view.held.push(move); // what is on its way may be a question
+  else move();
 }

@@ -59,7 +59,8 @@ function showRoom(live) {
   const question = live?.question;
   place.hidden = !question;
   if (!live || !question) return;
-  const counted = fill(words["room.answered"] ?? "", { n: question.answered, phones: live.phones });
+  const phones = Math.max(live.phones, question.answered); // a phone that has gone has answered all the same
+  const counted = fill(words["room.answered"] ?? "", { n: question.answered, phones });
   const maxCount = Math.max(1, ...question.counts);
   place.replaceChildren(
     make("p", "", `${question.text} · ${counted}`),

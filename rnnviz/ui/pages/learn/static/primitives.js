@@ -9,6 +9,7 @@ import { make, makeSvg } from "../../../browser/static/dom.js";
 import { drawPlot } from "../../../browser/static/plot.js";
 import { OPTIONS } from "./formula.js";
 import { drawAnsweredQuestion, drawQuestion } from "./question.js";
+import { subscripted } from "./subscripts.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */
@@ -23,7 +24,7 @@ export function draw(board, data) {
   board.show(data.controls);
   const pen = new Pen(board);
   const focused = /** @type {HTMLElement | null} */ (board.focused)?.dataset.key;
-  board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : drawQuestion(board, data));
+  board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : pen.ask(data));
   board.questionLine.replaceChildren(
     ...(data.question && data.picture ? drawAnsweredQuestion(board, data) : []),
   );
@@ -87,6 +88,12 @@ class Pen {
     const element = this[kind](node);
     if (node.stands && !element.dataset.stands) this.board.tieSymbols(element, node.stands, node.here);
     return element;
+  }
+
+  /** The question, below what it is about. @param {KitAnswer} data */
+  ask(data) {
+    const question = drawQuestion(this.board, data);
+    return data.exhibit ? make("div", "kit-column", this.draw(data.exhibit), question) : question;
   }
 
   /** A theme's colour by its name. @param {string} name */
@@ -183,11 +190,17 @@ class Pen {
     const { theme } = this.board;
     const paths = arrowPaths(area, a, b);
     const colour =
-      { "": theme.muted, faded: theme.grid, cut: theme.grid, lit: theme.model, back: theme.actual }[look] ??
-      this.theme(look);
-    const strong = look && look !== "faded" && look !== "cut";
+      {
+        "": theme.muted,
+        dashed: theme.muted,
+        faded: theme.grid,
+        cut: theme.grid,
+        lit: theme.model,
+        back: theme.actual,
+      }[look] ?? this.theme(look);
+    const strong = look && !["faded", "cut", "dashed"].includes(look);
     const style = { stroke: String(colour), "stroke-width": strong ? 4 : 2.5, fill: "none" };
-    const dash = look === "cut" ? "3 8" : "none";
+    const dash = look === "cut" || look === "dashed" ? "3 8" : "none";
     const group = makeSvg("g");
     group.append(makeSvg("path", { d: paths.line, ...style, "stroke-dasharray": dash }));
     group.append(makeSvg("path", { d: paths.tip, fill: String(colour) }));
@@ -208,7 +221,8 @@ class Pen {
 
   /** @param {KitNode} node */
   text({ words, look }) {
-    return make("p", classNames("kit-text", look), words);
+    const parts = look?.includes("mono") ? [words] : subscripted(words); // code has underscores of its own
+    return make("p", classNames("kit-text", look), ...parts);
   }
 
   /** @param {KitNode} node */
@@ -378,7 +392,7 @@ class Pen {
       bar.style.setProperty("--share", `${100 * share}%`);
       bar.style.setProperty("--colour", this.theme(colours?.[i] ?? "bar"));
       const strong = lit.includes(i) ? "kit-lit" : "";
-      element.append(make("b", strong, name), bar, make("span", strong, text));
+      element.append(make("b", strong, ...subscripted(name)), bar, make("span", strong, text));
       if (edit)
         this.pull(bar, `${edit}.${i}`, name, share, (to) =>
           this.changeControls({

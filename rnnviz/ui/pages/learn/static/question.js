@@ -2,6 +2,8 @@
 
 import { make } from "../../../browser/static/dom.js";
 
+import { subscripted } from "./subscripts.js";
+
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitQuestion } from "./types" */
 
@@ -37,7 +39,7 @@ export function drawQuestion(board, data) {
   board.openPicture = (pick = PICTURE_ONLY) => {
     if (pick < options.length) board.changeControls({ pick });
   };
-  return make("div", "kit-question", make("h2", "", text), ...picks);
+  return make("div", "kit-question", make("h2", "", ...subscripted(text)), ...picks);
 }
 
 /** The question above its picture, with the right and the predicted option. @param {Board} board @param {KitAnswer} data */
@@ -57,5 +59,5 @@ export function drawAnsweredQuestion(board, data) {
   const repeat = make("button", "ln-button", again);
   repeat.dataset.key = "again";
   repeat.onclick = () => board.changeControls({ pick: UNANSWERED });
-  return [make("b", "", text), ...spans, repeat];
+  return [make("b", "", ...subscripted(text)), ...spans, repeat];
 }

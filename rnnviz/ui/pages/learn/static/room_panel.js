@@ -83,6 +83,9 @@ export class RoomPanel {
     this.reveal.disabled = !question.votes;
     this.lostNotice.hidden = !pollFailed;
     put(this.reminder, door?.short ?? "");
-    put(this.answerCount, phrase("room.answered", { n: question.answered, phones }));
+    put(
+      this.answerCount,
+      phrase("room.answered", { n: question.answered, phones: Math.max(phones, question.answered) }),
+    );
   }
 }

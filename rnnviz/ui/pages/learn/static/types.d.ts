@@ -143,6 +143,7 @@ export interface KitAnswer {
   key: string;
   controls: KitControl[];
   picture?: KitNode;
+  exhibit?: KitNode; // what an open question is about
   question?: KitQuestion;
 }
 

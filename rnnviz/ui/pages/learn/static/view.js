@@ -14,6 +14,7 @@ import { handleKey } from "./keys.js";
 import { PresenterChannel } from "./presenter_channel.js";
 import { draw } from "./primitives.js";
 import { Room } from "./room.js";
+import { subscripted } from "./subscripts.js";
 import { findCentres, glide } from "./transition.js";
 
 /** @import { Answer, PresenterKey, RoomWish } from "./types" */
@@ -48,11 +49,14 @@ export class View extends BaseView {
   present = false;
   size = "";
   drawnStep = ""; // the step on the stage
+  /** @type {(() => void)[]} keys pressed while an answer was on its way */
+  held = [];
   /** @type {number | undefined} */
   askedAt;
   paint = new MessageChannel();
   onKey = (/** @type {KeyboardEvent} */ event) => handleKey(this, event);
   onSize = () => this.resized();
+  onBack = () => this.jump(new URLSearchParams(window.location.search).get("step") ?? "");
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
   constructor(root, styled) {
@@ -93,6 +97,7 @@ export class View extends BaseView {
     );
     document.addEventListener("keydown", this.onKey);
     window.addEventListener("resize", this.onSize);
+    window.addEventListener("popstate", this.onBack);
     this.observer = new ResizeObserver(this.onSize);
     this.observer.observe(/** @type {Element} */ (root.parentElement ?? root));
     this.observer.observe(this.stage); // its height changes when the room's line replaces the notice
@@ -106,6 +111,7 @@ export class View extends BaseView {
     this.presenterChannel.close();
     document.removeEventListener("keydown", this.onKey);
     window.removeEventListener("resize", this.onSize);
+    window.removeEventListener("popstate", this.onBack);
     this.paint.port1.close();
   }
 
@@ -183,7 +189,7 @@ export class View extends BaseView {
     const phrase = makePhrase(words);
     label(this.root, phrase);
     this.head.show(this.answer, phrase);
-    this.notice.replaceChildren(make("b", "", phrase("notice")), unbroken(notice));
+    this.notice.replaceChildren(make("b", "", phrase("notice")), ...subscripted(unbroken(notice)));
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     showFooter(this, phrase);
     this.code.show(this.answer.code, phrase);
@@ -240,6 +246,7 @@ export class View extends BaseView {
   /** @param {number} scene */
   goToScene(scene) {
     if (scene < 1 || scene > this.answer.titles.length || scene === this.scene) return;
+    this.held = [];
     this.scene = scene;
     this.pendingChanges = this.changesInFlight = null;
     this.start();
@@ -247,10 +254,26 @@ export class View extends BaseView {
 
   /** Go to a step by its name, with changes of its controls. @param {string} name @param {object | null} [changes] */
   visit(name, changes = null) {
+    window.history.pushState(window.history.state, ""); // so that the browser's Back leads back from a jump
+    this.jump(name, changes);
+  }
+
+  /** @param {string} name @param {object | null} [changes] */
+  jump(name, changes = null) {
     this.namedStep = name;
     this.changesInFlight = null;
     this.pendingChanges = changes;
     this.start();
+  }
+
+  /** Show nothing, or the step again. */
+  blank() {
+    this.root.classList.toggle("ln-blank");
+  }
+
+  /** Whether an answer is on its way. */
+  get asking() {
+    return Boolean(this.viewSocket.seqInFlight || this.viewSocket.askDue);
   }
 
   /** @param {boolean} on */
@@ -318,7 +341,8 @@ export class View extends BaseView {
   recordPaint() {
     const { dataset } = this.root;
     const { scene, step, seq } = this.answer;
-    const rest = !this.viewSocket.seqInFlight && !this.viewSocket.askDue;
+    const rest = !this.asking;
+    if (rest) this.held.shift()?.();
     const drawings = (Number(dataset.drawn) || 0) + 1;
     for (const [name, value] of Object.entries({ scene, step, drawn: drawings, answered: seq, rest }))
       dataset[name] = String(value);
