@@ -34,6 +34,13 @@ def nats(model: Model, text: str) -> Doubles:
     return character_costs(model.score(ids), ids, model.vocabulary)
 
 
+def next_chances(model: Model, text: str) -> Doubles:
+    """P (V,) of the character after `text`, by a network or by counts."""
+    if isinstance(model, NgramModel):
+        return np.exp(model.log_probs(model.vocabulary.encode(text)))
+    return np.exp(trace(model, text).log_probs[-1])
+
+
 def likeliest(P: Doubles, n: int) -> list[int]:
     """The indices of the n most probable of P (V,), the most probable first.
 

@@ -7,12 +7,13 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, line_of_text
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine, numbers
-from rnnviz.lecture.number_format import fixed, rough
-from rnnviz.lecture.prediction import likeliest, trace
-from rnnviz.lecture.primitives import column, inline, matrix, row, table, tex, text
+from rnnviz.lecture.number_format import percent
+from rnnviz.lecture.prediction import chances, likeliest, trace
+from rnnviz.lecture.primitives import bars, cells, column, inline, matrix, row, tex, text
 from rnnviz.lecture.readers import load, unread
-from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT, ending
+from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT
 from rnnviz.lecture.steps import Question, StepPicture, step
+from rnnviz.text.characters import visible
 
 TITLE = N_("Without a hidden state")
 
@@ -25,35 +26,40 @@ TITLE = N_("Without a hidden state")
         "The hidden layer stands between input and output; it is no memory."
     ),
     prompt=Question(
-        N_(
-            "Two texts end in the same character. Which network predicts the same after both: the "
-            "MLP, which has no state, or the RNN, which has one?"
-        ),
-        [N_("neither MLP nor RNN"), N_("MLP and RNN"), N_("the MLP, but not the RNN")],
-        right=2,
+        N_("Two texts end in the same character. Which network predicts the same after both?"),
+        ["MLP", "RNN", N_("both of them"), N_("neither")],
+        right=0,
     ),
-    minutes=2,
+    covers=(4, 5),
+    minutes=2.5,
+    minutes_of_90=3,
     left=line_of_text(30, ENDINGS[0], N_("One text")),
     right=line_of_text(30, ENDINGS[1], N_("Another")),
+    prints="difference",
 )
 def prediction(left: str, right: str) -> StepPicture:
-    ends, P = {}, {}
+    P = {}
     for cell in ("mlp", "rnn"):
-        ends[cell] = [trace(load(f"timemachine-{cell}"), read) for read in (left, right)]
-        P[cell] = [np.exp(end.log_probs[-1]) for end in ends[cell]]
-    # Where the same rows stand at different places of a product, float32 may round them differently.
+        ends = [trace(load(f"timemachine-{cell}"), read) for read in (left, right)]
+        P[cell] = [np.exp(end.log_probs[-1]) for end in ends]
+    # float32 may round the same rows differently
     difference = {cell: round(float(abs(first - second).max()), 6) for cell, (first, second) in P.items()}
     # show
-    best = likeliest(np.maximum(*P["mlp"]), 5)
-    framed, layer = _("framed: all that the MLP sees"), _("hidden layer, {n} units")
-    before, after = (ending(end, best, [len(end.text) - 1], framed, layer, "H_t") for end in ends["mlp"])
-    between = column(
-        text("=" if difference["mlp"] == 0 else "≠", "big model"),
-        text(_("largest difference of a probability"), "quiet centre"),
-        table([], [(cell.upper(), f"{rough(100 * change)} %") for cell, change in difference.items()]),
-        look="middle",
-    )
-    picture = row(before, between, after, sizes=(5, 3, 5))
+    vocabulary = load("timemachine-mlp").vocabulary
+    marks = [cells([visible(c) for c in read], lit=[len(read) - 1], look="tight") for read in (left, right)]
+    looks = {
+        "mlp": ("actual", _("MLP: no state, the framed character is all it sees")),
+        "rnn": ("model", _("RNN: its state has read the whole text")),
+    }
+    parts = []
+    for cell, (look, words) in looks.items():
+        best = likeliest(np.maximum(*P[cell]), 4)
+        largest = _("largest difference: {share}").format(share=percent(difference[cell]))
+        parts.append(column(text(words, f"strong {look}"), text(largest, "large"), look="close"))
+        parts += [bars(chances(of_text, best, vocabulary), colours=[look] * 4) for of_text in P[cell]]
+    sizes = (3, 4, 4)
+    head = row(text(_("probability of the next character"), "quiet"), *marks, sizes=sizes)
+    picture = column(head, row(*parts, sizes=sizes))
     if strange := unread(load("timemachine-mlp"), left + right):
         return picture, strange
     if left == right:
@@ -63,24 +69,27 @@ def prediction(left: str, right: str) -> StepPicture:
             "The two texts end differently, so even a network without a state can tell them apart."
         )
     return picture, _(
-        "The MLP has no state and sees the last character only: hidden layer and prediction agree"
-        " exactly. The RNN has also read what came before."
+        "The MLP predicts exactly the same after both: it has a hidden layer, but no hidden state. A network "
+        "with hidden states is a recurrent neural network, RNN."
     )
 
 
 @step(
-    N_("A minibatch, number by number"),
+    N_("A layer without a state"),
     r"\s{H} = \s{phi}(\s{X}\s{W_xh} + \s{b_h})",
     say=N_("Each row is one pair. The bias is one row and is added to every row: broadcasting."),
     prompt=N_("Which shapes do X, W and H have?"),
     covers=(6, 7),
     minutes=1.5,
+    minutes_of_90=3,
+    prints="H.round(2)",
     pairs=again(0, N_("Draw other pairs")),
 )
 def hidden(pairs: int) -> StepPicture:
     net = Machine().net
     rng = np.random.default_rng(pairs)
-    at = rng.permutation(len(WORD) - 1)[:3]  # three places in the word, in any order
+    # three places in the word, in any order
+    at = rng.permutation(len(WORD) - 1)[:3]
     inputs, labels = [WORD[i] for i in at], [WORD[i + 1] for i in at]
     X = np.eye(len(SYMBOLS))[numbers("".join(inputs))]
     H = np.tanh(X @ net.W_xh + net.b_h)
@@ -104,46 +113,6 @@ def hidden(pairs: int) -> StepPicture:
         "One pair a row, and the same bias is added to every row. No row depends on another, so "
         "pairs may come in any order. φ is tanh here."
     )
-
-
-@step(
-    N_("From the layer to probabilities"),
-    r"\s{O} = \s{H}\s{W_hq} + \s{b_q},\qquad \s{softmax}(\s{O})",
-    say=N_("Another product gives a score for each symbol; softmax makes the scores probabilities."),
-    prompt=N_("Which row pays most? Read it from the framed cells."),
-    covers=(7,),
-    minutes=1.5,
-    pairs=again(0, N_("Draw other pairs")),
-)
-def output(pairs: int) -> StepPicture:
-    net = Machine().net
-    rng = np.random.default_rng(pairs)
-    at = rng.permutation(len(WORD) - 1)[:3]
-    inputs, labels = numbers("".join(WORD[i] for i in at)), numbers("".join(WORD[i + 1] for i in at))
-    H = np.tanh(np.eye(len(SYMBOLS))[inputs] @ net.W_xh + net.b_h)
-    O = H @ net.W_hq + net.b_q
-    P = np.exp(O) / np.exp(O).sum(axis=1, keepdims=True)
-    losses = -np.log(P[range(len(P)), labels])
-    # show
-    names = [f"{SYMBOLS[symbol]}→{SYMBOLS[label]}" for symbol, label in zip(inputs, labels, strict=True)]
-    framed = list(enumerate(labels))
-    layer = inline(
-        matrix(H, "H", title=_shaped("H", "n", "h"), rows=names),
-        matrix(net.W_hq, "W_hq", title=_shaped("W_hq", "h", "q"), digits=1),
-        text("+", "large"),
-        matrix(net.b_q, "b_q", title=_shaped("b_q", "1", "q"), digits=1),
-    )
-    scores = inline(
-        text("=", "large"),
-        matrix(O, "O", title=_shaped("O", "n", "q"), columns=SYMBOLS),
-        tex(r"\xrightarrow{\;\s{softmax}\;}"),
-        matrix(P, "softmax", title=r"\s{softmax}(\s{O})", columns=SYMBOLS, lit=framed, scale="sequential"),
-        matrix(losses[:, None], title=r"-\log P", scale="surprisal", full=4),
-    )
-    return column(layer, scores), _(
-        "Softmax makes every row of O the probabilities of q classes, here the 7 symbols. Framed:"
-        " the label, the next character. The loss is the mean of −log P, {loss} nats."
-    ).format(loss=fixed(losses.mean()))
 
 
 def _shaped(name: str, rows: str, columns: str) -> str:

@@ -4,10 +4,11 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, Valid, again, list_of, number, slider, toggle, whole
+from rnnviz.lecture.controls import Control, Valid, again, choice, list_of, number, slider, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import rough
 from rnnviz.lecture.primitives import Node, column, inline, matrix, text
+from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import WEIGHTS
 from rnnviz.lecture.steps import StepPicture, step
 
@@ -27,49 +28,17 @@ def _matrix(rows: int, columns: int) -> Valid:
 
 
 @step(
-    N_("Side by side"),
-    f"{_TWO} = {_ONE}",
-    say=N_("Two products are added. Now put the factors together: no number changes, only its place."),
-    prompt=N_("Along which axis are X and H joined? And the weights?"),
-    covers=(14,),
-    seed=again(1, N_("New random numbers")),
-    together=toggle(N_("Put them together"), N_("Take them apart")),
-)
-def joined(seed: int, together: int) -> StepPicture:
-    generator = np.random.default_rng(seed)
-    X, W_xh, H, W_hh = [generator.standard_normal(shape).round(2) for shape in SHAPES]
-    both = X @ W_xh + H @ W_hh
-    XH = np.concatenate([X, H], axis=1)
-    W = np.concatenate([W_xh, W_hh], axis=0)
-    # show
-    result = matrix(both, title=_TWO, full=4)
-    if not together:
-        notice = _(
-            "(3, 1)(1, 4) + (3, 4)(4, 4) = (3, 4): each number on the right adds two row-times-column"
-            " products: the input's and the state's."
-        )
-        of_input, of_state = (
-            (matrix(X, "X_t"), matrix(W_xh, "W_xh")),
-            (matrix(H, "H_t-1"), matrix(W_hh, "W_hh")),
-        )
-        return inline(*of_input, text("+", "large"), *of_state, text("=", "large"), result), notice
-    left, right = (
-        matrix(factor, names, title=_JOINED[names]) for factor, names in zip((XH, W), _JOINED, strict=True)
-    )
-    notice = _(
-        "Side by side (axis 1), (3, 1) and (3, 4) become (3, 5). One above the other (axis 0), "
-        "(1, 4) and (4, 4) become (5, 4). No number has changed."
-    )
-    return inline(left, right, text("=", "large"), result), notice
-
-
-@step(
     N_("One product gives the same"),
     f"{_TWO} = {_ONE}",
-    say=N_("One product gives what two gave. Let someone change a number: both sides follow."),
-    prompt=N_("Which row and which column make the framed number?"),
+    say=N_(
+        "Side by side along axis 1, one above the other along axis 0: no number changes, only its place. Let "
+        "someone change a number: both sides follow."
+    ),
+    prompt=N_("Along which axis are X and H joined? And the weights? Which row makes the framed number?"),
     covers=(12, 14),
-    minutes=2,
+    minutes=1.5,
+    minutes_of_90=3,
+    prints="joined.round(2)",
     seed=again(1, N_("New random numbers"), resets=("typed",)),
     typed=Control(list_of(*(_matrix(*shape) for shape in SHAPES)), in_address=False),
     at=Control(whole(0, 11), 0),
@@ -79,7 +48,12 @@ def one(seed: int, typed: list[Doubles] | None, at: int) -> StepPicture:
     random = [generator.standard_normal(shape).round(2) for shape in SHAPES]
     X, W_xh, H, W_hh = map(np.array, typed or random)
     both = X @ W_xh + H @ W_hh
-    joined = np.concatenate([X, H], axis=1) @ np.concatenate([W_xh, W_hh], axis=0)
+    XH = np.concatenate([X, H], axis=1)
+    W = np.concatenate([W_xh, W_hh], axis=0)
+    joined = XH @ W
+    # in torch: torch.matmul(
+    #     torch.cat((X, H), 1),
+    #     torch.cat((W_xh, W_hh), 0))
     # show
     i, j = divmod(at, 4)
     factors = [X, W_xh, H, W_hh]
@@ -101,12 +75,55 @@ def one(seed: int, typed: list[Doubles] | None, at: int) -> StepPicture:
 
 
 @step(
+    N_("A one-hot row picks a row"),
+    r"\s{X_t}\s{W_xh}",
+    say=N_(
+        "Nobody multiplies by zeros: a library looks the row up. That table of rows is called an embedding."
+    ),
+    prompt=N_("Which numbers of the matrix does the product need?"),
+    covers=(8, 19),
+    appendix=True,
+    prints="product, difference",
+    letter=choice({c: c for c in SYMBOLS}, "c", N_("letter")),
+)
+def embedding(letter: str) -> StepPicture:
+    net, i = Machine().net, SYMBOLS.index(letter)
+    X_t = np.eye(len(SYMBOLS))[i]
+    product = X_t @ net.W_xh
+    difference = abs(product - net.W_xh[i]).max()
+    # show
+    gru = load("timemachine-gru")
+    d, h = gru.config.embedding_size, gru.config.hidden_size
+    lit = [(i, j) for j in range(4)]
+    picture = column(
+        inline(
+            matrix(X_t, "X_t", columns=SYMBOLS, digits=0),
+            matrix(net.W_xh, "W_xh", rows=SYMBOLS, lit=lit, digits=1),
+            text("=", "large"),
+            matrix(product, title=r"\s{X_t}\s{W_xh}", lit=[(0, j) for j in range(4)], digits=1),
+        ),
+        text(
+            _(
+                "The shipped GRU has such a table of {V} rows of {d} numbers, its embedding; each row is the "
+                "input of its {h} units."
+            ).format(V=gru.vocabulary.size, d=d, h=h),
+            "large centre",
+        ),
+    )
+    return picture, _(
+        "The product with a one-hot row is the framed row of W_xh: their difference is {difference}. It is a "
+        "multiplication that is a look-up."
+    ).format(difference=rough(difference))
+
+
+@step(
     N_("On a word"),
     rf"\s{{H_t}} = \s{{phi}}\bigl({_ONE} + \s{{b_h}}\bigr)",
     say=N_("The word's network, too: one product, the bias and φ."),
     prompt=N_("Which entry of the input row is 1?"),
     covers=(14,),
     appendix=True,
+    prints="H_t.round(2)",
     t=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
 )
 def word(t: int) -> StepPicture:

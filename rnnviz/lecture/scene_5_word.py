@@ -10,14 +10,18 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, again, line_of_text, slider
+from rnnviz.lecture.controls import Control, again, line_of_text, slider, toggle
 from rnnviz.lecture.machine import DEFAULT_SEED, SYMBOLS, WORD, Machine, draw_weights
 from rnnviz.lecture.number_format import fixed
+from rnnviz.lecture.prediction import likeliest, trace
 from rnnviz.lecture.primitives import (
     Node,
+    bars,
     button,
+    cells,
     column,
     graph,
+    inline,
     line,
     matrix,
     plot,
@@ -27,7 +31,8 @@ from rnnviz.lecture.primitives import (
     tex,
     text,
 )
-from rnnviz.lecture.scene_3_recurrence import OUTPUT, STATE
+from rnnviz.lecture.readers import load
+from rnnviz.lecture.scene_3_recurrence import OUTPUT
 from rnnviz.lecture.small_rnn import SmallRNN, Unrolled, unroll, weight_gradients
 from rnnviz.lecture.steps import StepPicture, step
 from rnnviz.text import corpora
@@ -42,28 +47,34 @@ _WEIGHTS = again(DEFAULT_SEED, N_("Other weights"))
 
 
 def _unrolled(
-    above: Sequence[Node], states: Doubles, inputs: Sequence[Node], *, to: int = 0, shift: bool = False
+    rows: Mapping[str, Sequence[Node]], *, to: int = 0, links: Sequence[tuple[str, str, str]] = ()
 ) -> Node:
-    """A network over time: `states` (T, H) between the inputs and the nodes `above` each step.
+    """A network over time: rows of _ROWS from above, each with a node for every step.
 
     to      the step whose output has its path lit; 0: none
-    shift   arrows from each label to the next input, which is the same character
+    links   further arrows
     """
-    steps = range(1, len(states) + 1)
-    names = {"x": (_("input"), r"\s{x_t}"), "h": (_("state"), r"\s{H_t}"), "y": (_("label"), r"\s{x_t+1}")}
-    rows: Mapping[str, Sequence[Node]] = {
-        "y": above,
-        "h": [strip(state, "H_t") for state in states],
-        "x": inputs,
-    }
-    nodes = {f"{key}0": column(text(words, "quiet"), tex(symbol)) for key, (words, symbol) in names.items()}
+    T = len(rows["h"])
+    nodes = {f"{key}0": inline(text(_(_ROWS[key][0]), "quiet"), tex(_ROWS[key][1])) for key in rows}
     nodes |= {f"{key}{t}": part for key, parts in rows.items() for t, part in enumerate(parts, start=1)}
     lit = {True: "lit", False: "faded" if to else ""}
-    arrows = [(f"x{t}", f"h{t}", lit[t <= to]) for t in steps]
-    arrows += [(f"h{t}", f"y{t}", lit[t == to]) for t in steps]
-    arrows += [(f"h{t}", f"h{t + 1}", lit[t < to]) for t in steps[:-1]]
-    arrows += [(f"y{t}", f"x{t + 1}", "back") for t in steps[:-1] if shift]
-    return graph(nodes, arrows, rows=[" ".join(f"{key}{t}" for t in range(len(steps) + 1)) for key in rows])
+    arrows = [(f"x{t}", f"h{t}", lit[t <= to]) for t in range(1, T + 1)]
+    arrows += [(f"h{t}", f"h{t + 1}", lit[t < to]) for t in range(1, T)]
+    arrows += [(f"h{t}", f"o{t}", lit[t == to]) for t in range(1, T + 1)]
+    grid = [" ".join(f"{key}{t}" for t in range(T + 1)) for key in rows]
+    return graph(nodes, [*arrows, *links], rows=grid, look="close")
+
+
+_ROWS = {
+    "y": (N_("label"), r"\s{x_t+1}"),
+    "o": (N_("output"), r"\s{P}"),
+    "h": (N_("state"), r"\s{H_t}"),
+    "x": (N_("input"), r"\s{x_t}"),
+}
+
+
+def _states(states: Doubles) -> list[Node]:
+    return [strip(state, "H_t") for state in states]
 
 
 def _letter(character: str, stands: str, look: str = "") -> Node:
@@ -77,23 +88,79 @@ def _distribution(p: Doubles, label: str) -> Node:
     return picture | {"stands": "softmax"}
 
 
+@cache
+def trained(seed: int, steps: int) -> SmallRNN:
+    """The word's network after so many steps of training."""
+    net, word = draw_weights(seed, len(SYMBOLS)), Machine()
+    for _step in range(steps):
+        net = descended(net, unroll(net, word.ids, word.targets))
+    return net
+
+
 @step(
     N_("Labels are inputs, shifted"),
-    STATE,
-    say=N_("The network reads machin and should say achine."),
-    prompt=N_("What is the label of the third step?"),
-    covers=(15, 16),
-    minutes=1,
+    OUTPUT + r",\quad \s{P} = \s{softmax}(\s{O_t})",
+    say=N_(
+        "Training reads the text, whatever the network says: teacher forcing. Writing, it reads its own "
+        "output: free running. One wrong character, and all that follows is read after it."
+    ),
+    prompt=N_("What is the label of the third step? What changes when it reads itself?"),
+    covers=(10, 15, 16),
+    minutes=2.5,
+    minutes_of_90=4,
+    prints='"".join(output_text)',
+    literals=lambda learnt: {name: w.round(2) for name, w in vars(trained(DEFAULT_SEED, 4 * learnt)).items()},
+    itself=toggle(N_("Let it read itself"), N_("Let it read the text")),
+    learnt=toggle(N_("Train it, 4 steps"), N_("Untrained")),
 )
-def labels() -> StepPicture:
-    inputs, labels = WORD[:-1], WORD[1:]
-    states = Machine().forward.state  # (T, H)
+def labels(
+    itself: int, learnt: int, *, W_xh: Doubles, W_hh: Doubles, b_h: Doubles, W_hq: Doubles, b_q: Doubles
+) -> StepPicture:
+    symbols = ["m", "a", "c", "h", "i", "n", "e"]
+    x, H, states, output_text = "m", np.zeros(4), [], []
+    read, P = [], []
+    for label in "achine":
+        read.append(x)
+        i = symbols.index(x)
+        H = np.tanh(W_xh[i] + H @ W_hh + b_h)
+        O_t = H @ W_hq + b_q
+        P.append(np.exp(O_t) / np.exp(O_t).sum())
+        output_text.append(symbols[P[-1].argmax()])
+        states.append(H)
+        x = output_text[-1] if itself else label
     # show
-    above = [_letter(character, "x_t+1", "actual") for character in labels]
-    picture = _unrolled(above, states, [_letter(character, "X_t") for character in inputs], shift=True)
-    return picture, _(
-        "The labels are the text shifted by one: every step's label is the next character. "
-        "One text is read: a batch of one."
+    labels = WORD[1:]
+    outputs = [
+        column(
+            text(
+                f"{character} {fixed(p.max())}", "strong mono " + ("model" if character == label else "quiet")
+            ),
+            strip(p, "softmax", scale="sequential"),
+            look="middle close",
+        )
+        for character, p, label in zip(output_text, P, labels, strict=True)
+    ]
+    rows = {
+        "y": [_letter(character, "x_t+1", "quiet" if itself else "actual") for character in labels],
+        "o": outputs,
+        "h": _states(np.array(states)),
+        "x": [_letter(character, "x_t", "model" if itself and t else "") for t, character in enumerate(read)],
+    }
+    steps = range(1, len(labels))
+    same = [(f"o{t}", f"x{t + 1}", "back") if itself else (f"y{t}", f"x{t + 1}", "dashed") for t in steps]
+    compared = [] if itself else [(f"o{t}", f"y{t}", "dashed") for t in (*steps, len(labels))]
+    right = sum(character == label for character, label in zip(output_text, labels, strict=True))
+    notice = _(
+        "Teacher forcing: the next input is the text's character, which is the label too (dashed), whatever "
+        "the output says. {right} of 6 outputs are most sure of their label."
+    )
+    if itself:
+        notice = _(
+            "Free running: each output's likeliest character is the next input. From “m” it writes "
+            "“{written}”, right in {right} of 6 places."
+        )
+    return _unrolled(rows, links=[*same, *compared]), notice.format(
+        right=right, written="m" + "".join(output_text)
     )
 
 
@@ -103,7 +170,9 @@ def labels() -> StepPicture:
     say=N_("A column is a distribution; the framed cell is the label's, its −log is the loss."),
     prompt=N_("Which step is surprised most?"),
     covers=(17,),
-    minutes=1,
+    minutes=2,
+    minutes_of_90=3,
+    prints="np.round(losses, 2)",
     seed=_WEIGHTS,
 )
 def softmax(seed: int) -> StepPicture:
@@ -115,20 +184,21 @@ def softmax(seed: int) -> StepPicture:
         P.append(np.exp(O_t) / np.exp(O_t).sum())
         losses.append(-np.log(P[-1][label]))
     # show
-    above = [
-        column(
-            _letter(label, "x_t+1", "actual"),
-            tex(rf"\s{{l_t}} = {fixed(loss)}"),
-            _distribution(p, label),
-            look="middle",
-        )
-        for p, loss, label in zip(P, losses, WORD[1:], strict=True)
+    outputs = [
+        column(tex(rf"\ell_{t} = {fixed(loss)}"), _distribution(p, label), look="middle")
+        for t, (p, loss, label) in enumerate(zip(P, losses, WORD[1:], strict=True), start=1)
     ]
+    rows = {
+        "y": [_letter(label, "x_t+1", "actual") for label in WORD[1:]],
+        "o": outputs,
+        "h": _states(np.array(H[1:])),
+        "x": [_letter(character, "x_t") for character in WORD[:-1]],
+    }
     notice = _(
         "Every column is one softmax. The loss is its cross-entropy against the label: −log of "
         "the framed cell, in nats. It is largest at step {t}: {loss}."
     ).format(t=int(np.argmax(losses)) + 1, loss=fixed(max(losses)))
-    return _unrolled(above, np.array(H[1:]), [_letter(character, "x_t") for character in WORD[:-1]]), notice
+    return _unrolled(rows), notice
 
 
 def _letters(value: object) -> str | None:
@@ -143,7 +213,8 @@ def _letters(value: object) -> str | None:
     say=N_("Output 3 depends on m, a and c; its loss on the label h too."),
     prompt=N_("Before I change this letter: will output 3 change?"),
     covers=(18,),
-    minutes=1,
+    appendix=True,
+    prints="change.round(2), losses",
     seed=_WEIGHTS,
     letters=Control(_letters, WORD),
 )
@@ -157,12 +228,13 @@ def path(seed: int, letters: str) -> StepPicture:
         new = SYMBOLS[(SYMBOLS.index(old) + 1) % len(SYMBOLS)]
         changed = letters[:t] + new + letters[t + 1 :]
         inputs.append(button(old, {"letters": changed}, "mono strong" if old == WORD[t] else "mono actual"))
-    above = [
+    labels = [
         _letter(character, "x_t+1", "actual" if t == TRACED_STEP else "quiet")
         for t, character in enumerate(letters[1:], 1)
     ]
-    output = _distribution(other.probabilities[TRACED_STEP - 1], letters[TRACED_STEP])
-    above[TRACED_STEP - 1] = column(above[TRACED_STEP - 1], output, look="middle")
+    outputs = [text("·", "quiet")] * len(labels)
+    outputs[TRACED_STEP - 1] = _distribution(other.probabilities[TRACED_STEP - 1], letters[TRACED_STEP])
+    rows = {"y": labels, "o": outputs, "h": _states(other.state), "x": inputs}
     first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # first change
     noticed = {
         TRACED_STEP: _("Output 3 has changed: a character from which it is computed was changed."),
@@ -189,7 +261,7 @@ def path(seed: int, letters: str) -> StepPicture:
         button(_("“{word}” again").format(word=WORD), {"letters": WORD}),
         look="start",
     )
-    return row(_unrolled(above, other.state, inputs, to=TRACED_STEP), effect, sizes=(3.4, 1)), next(
+    return row(_unrolled(rows, to=TRACED_STEP), effect, sizes=(3.4, 1)), next(
         words for before, words in noticed.items() if first < before
     )
 
@@ -206,10 +278,13 @@ def book() -> str:
     say=N_("Few symbols, and every word can be written, at the price of more time steps."),
     prompt=N_("Where would words be the better choice?"),
     covers=(15, 16),
+    appendix=True,
+    prints="V, T",
 )
 def why() -> StepPicture:
     counters = [Counter(tokens) for tokens in (book(), book().split())]
-    V = [len(counts) + 1 for counts in counters]  # with one for unknown tokens
+    # with one for unknown tokens
+    V = [len(counts) + 1 for counts in counters]
     T = [counts.total() for counts in counters]
     once = [sum(n == 1 for n in counts.values()) for counts in counters]
     # show
@@ -222,8 +297,8 @@ def why() -> StepPicture:
     listed = [[name, *(f"{n:,}" for n in values)] for name, values in rows.items()]
     smaller = [(i, 1 + int(np.argmin(values))) for i, values in enumerate(rows.values())]
     notice = _(
-        "Characters keep it simple: few symbols, and every word can be written. But there are "
-        "{times} times as many time steps."
+        "Characters keep it simple: few symbols, and every word can be written, in {times} times as many "
+        "time steps. (The textbook counts 170,580 characters: it joins lines without a space.)"
     )
     return column(
         text(_("H. G. Wells, The Time Machine, its letters and spaces"), "quiet"),
@@ -252,7 +327,9 @@ def descended(net: SmallRNN, forward: Unrolled) -> SmallRNN:
     ),
     prompt=N_("Where will the perplexity end? And where does it begin?"),
     covers=(27,),
-    minutes=2,
+    minutes=2.5,
+    minutes_of_90=4,
+    prints="perplexity[-1], written",
     word=line_of_text(12, WORD, N_("word"), least=2, resets=("at",)),
     seed=again(DEFAULT_SEED, N_("Other weights"), resets=("at",)),
     at=slider(0, TRAINING_STEPS, 1, 0, N_("training step"), play=N_("Train")),
@@ -333,3 +410,51 @@ def train(word: str, seed: int, at: int) -> StepPicture:
         word=word,
     )
     return row(column(P, loss, look="middle"), beside), notice
+
+
+@step(
+    N_("Draw one"),
+    r"\s{x_t+1} \sim \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})",
+    say=N_(
+        "A number drawn evenly from 0 to 1 falls into one character's share. So likely characters come "
+        "often, unlikely ones seldom, and the text is another one each time."
+    ),
+    prompt=N_("Why not always take the likeliest?"),
+    covers=(29,),
+    minutes_of_90=3,
+    prints="written",
+    n=slider(1, 30, 1, 1, N_("characters drawn"), play=N_("Write")),
+    seed=again(1, N_("Other random numbers")),
+)
+def draw(n: int, seed: int) -> StepPicture:
+    model = load("timemachine-lstm")
+    written = start = "The Time Traveller "
+    rng = np.random.default_rng(seed)
+    for _n in range(n):
+        P = np.exp(trace(model, written).log_probs[-1])
+        edges = np.cumsum(P) / P.sum()
+        u = rng.random()
+        symbol = int(np.searchsorted(edges, u))
+        written += model.vocabulary.symbol(symbol)
+    # show
+    best = likeliest(P, 6)
+    shown_symbols = best if symbol in best else [*best[:-1], symbol]
+    rows = [
+        (visible(model.vocabulary.symbol(i)), P[i], f"{fixed(edges[i] - P[i])}–{fixed(edges[i])}")
+        for i in sorted(shown_symbols)
+    ]
+    shares = bars(
+        rows,
+        lit=[sorted(shown_symbols).index(symbol)],
+        title=_("probability, and its share of 0 to 1; the likeliest of {n}").format(n=len(P)),
+        stands="P x",
+    )
+    marks = [visible(c) for c in written]
+    picture = column(
+        cells(marks, lit=[len(written) - 1], look="tight", stands="x_t+1"),
+        row(shares, text(_("drawn: {u}").format(u=fixed(u, 3)), "big actual"), sizes=(2, 1)),
+    )
+    return picture, _(
+        "{u} lies in the share of “{character}”, so that is written, and read next. The {n} so far: "
+        "“{written}”."
+    ).format(u=fixed(u, 3), character=visible(written[-1]), n=n, written=written[len(start) :])

@@ -19,10 +19,9 @@ from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _, language, speaking
 from rnnviz.lecture.controls import Control, choice, line_of_text, list_of, number, slider, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
-from rnnviz.lecture.number_format import fixed, rough, ten_to
+from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.lecture.prediction import nats, trace
 from rnnviz.lecture.primitives import (
-    Node,
     bars,
     button,
     cells,
@@ -76,21 +75,24 @@ def _printable(ending: str) -> str:
         r"\exp\Bigl(-\tfrac{1}{\s{T} - \s{m}}\textstyle\sum_{\s{t}=\s{m}+1}^{\s{T}} "
         rf"\log {_CHANCE}\Bigr),\quad \s{{m}} = {len(in_language(RAINING))}"
     ),
-    say=N_("Three endings, three models: sense, spelling, nothing. Let someone type an ending."),
+    say=N_("Imagine a model behind each ending: sense, spelling, nothing. Let someone type an ending."),
     prompt=N_("Which of the three costs least? Which letter costs most?"),
     covers=(20, 26),
     minutes=1.5,
+    minutes_of_90=2,
+    prints="np.round(perplexity, 2)",
     kind=_KIND,
     ending=line_of_text(24, "", N_("another ending"), least=0),
 )
 def rain(kind: str, ending: str) -> StepPicture:
     model, begin = reader(kind), in_language(RAINING)
     endings = [*in_language(ENDINGS), ending] if ending else in_language(ENDINGS)
-    # The beginning is read, but the ending alone counts.
+    # The beginning is read, not counted.
     nll = [nats(model, begin + word)[len(begin) :] for word in endings]
     perplexity = [np.exp(cost.mean()) for cost in nll]
     # show
     name, V = kinds()[kind], reader("gru").vocabulary.size
+    head = _("perplexity of the {model}, log scale").format(model=name)
     reads = [
         _("A model that writes this knows words and sense."),
         _("A model that writes this can spell words, but misses the sense."),
@@ -98,46 +100,43 @@ def rain(kind: str, ending: str) -> StepPicture:
         _("typed here"),
     ]
 
-    def measured(value: float, digits: int, colour: str, words: str) -> Node:
-        """A perplexity on a logarithmic scale, up to the largest."""
-        top = math.log(max(1000, 2 * V, *perplexity))
-        bar = bars([("", math.log(value), rough(value, digits))], top=top, colours=[colour], stands="P")
-        return column(bar, text(words, "quiet"))
-
-    rows = []
+    top = math.log(max(1000, 2 * V, *perplexity))
+    sizes = (1.25, 0.9, 1.1)
+    rows = [row(text(begin + " …", "quiet"), text(head, "quiet"), text(""), sizes=sizes)]
     for word, cost, value, read in zip(endings, nll, perplexity, reads, strict=False):
-        marks = cells(
-            [visible(c) for c in word],
-            (cost / math.log(2)).tolist(),
-            full=10,
-            stands="x_t",
-            title=begin + " …",
-        )
-        rows.append(row(marks, measured(value, 3, "model", read), sizes=(1.25, 1)))
-    head = _("perplexity of the {model}, log scale").format(model=name)
-    first = row(text(_("the more bits, the stronger the colour"), "quiet"), text(head), sizes=(1.25, 1))
-    last = row(text(""), measured(V, 6, "uniform", _("uniform guess")), sizes=(1.25, 1))
+        marks = cells([visible(c) for c in word], (cost / math.log(2)).tolist(), full=10, stands="x_t")
+        bar = bars([("", math.log(value), rough(value, 3))], top=top, colours=["model"], stands="P")
+        rows.append(row(marks, bar, text(read), sizes=sizes))
+    guess = bars([("", math.log(V), rough(V, 6))], top=top, colours=["uniform"])
+    rows.append(row(text(""), guess, text(_("uniform guess")), sizes=sizes))
     notice = _(
-        "Imagine a model behind each ending. Here the {model} reads them all: its perplexity is "
-        "lowest for “{best}”, highest for “{worst}”."
+        "The {model} reads all endings (the more bits, the stronger the colour): “{best}” costs least, "
+        "“{worst}” most."
     )
+    if max(perplexity) > V:
+        notice += " " + _("That is worse than guessing among all {n} symbols.").format(n=f"{V:,}")
     best, worst = endings[int(np.argmin(perplexity))], endings[int(np.argmax(perplexity))]
-    return column(first, *rows, last), notice.format(
-        model=name, best=_printable(best), worst=_printable(worst)
-    )
+    return column(*rows), notice.format(model=name, best=_printable(best), worst=_printable(worst))
 
 
 @step(
     N_("Two books"),
-    rf"\s{{P}}(\s{{x_1}}, \ldots, \s{{x_T}}) = \textstyle\prod{_OVER} {_CHANCE}",
-    say=N_("The shorter text is the likelier one, even where it is read badly. A mean is missing."),
+    r"\s{P}(\s{x_1}, \ldots, \s{x_T}) = \textstyle\prod_{\s{t}} "
+    rf"{_CHANCE}\quad\to\quad \tfrac{{1}}{{\s{{n.text}}}}"
+    r"\textstyle\sum_{\s{t}=1}^{\s{n.text}} -\log \s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})",
+    say=N_(
+        "The shorter text is the likelier one, even where it is read badly. What is missing is a mean: one "
+        "n-th of the sum of −log P, the cross-entropy. (n is the text's length; elsewhere it is called T.)"
+    ),
     prompt=Question(
         N_("The same kind of text, twice as long. Which number changes a lot?"),
         [N_("likelihood and perplexity"), N_("only the likelihood"), N_("only the perplexity")],
         right=1,
     ),
     covers=(21, 23),
-    minutes=1.5,
+    minutes=2,
+    minutes_of_90=3,
+    prints="log10, mean",
     war=slider(2, 60, 1, 3, N_("War and Peace, perplexity")),
     prince=slider(2, 60, 1, 12, N_("The Little Prince, perplexity")),
 )
@@ -153,7 +152,7 @@ def books(war: int, prince: int) -> StepPicture:
         _("{name}: {value}").format(name=title, value=f"{T:,}")
         for title, T in zip(titles, characters, strict=True)
     ]
-    likelihood = [(name, -v, ten_to(v)) for name, v in zip(named, log10, strict=True)]
+    likelihood = [(name, -v, fixed(v, 0)) for name, v in zip(named, log10, strict=True)]
     means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
     notice = _(
         "Likelihoods are hard to read: the shorter book has the larger one, even predicted worse. "
@@ -166,7 +165,7 @@ def books(war: int, prince: int) -> StepPicture:
             likelihood,
             top=-min(log10),
             colours=["actual"] * 3,
-            title=_("likelihood; the bar is its exponent"),
+            title=_("log₁₀ of the likelihood: the longer the bar, the less likely the book"),
             stands="P",
         ),
         bars(means, top=math.log(60), colours=["model"] * 3, title=title),
@@ -179,7 +178,8 @@ def books(war: int, prince: int) -> StepPicture:
     say=N_("A better model needs fewer bits. A uniform guess stores without compression."),
     prompt=N_("How many bits does a character cost at perplexity 2?"),
     covers=(22, 23, 24, 26),
-    minutes=1.5,
+    minutes_of_90=3,
+    prints="cross_entropy",
     kind=_KIND,
     stored=line_of_text(48, lambda: in_language(LONG)[:48], N_("text")),
 )
@@ -189,17 +189,13 @@ def bits(kind: str, stored: str) -> StepPicture:
     surprisal = {network: nll[network] / math.log(2) for network in nll}
     cross_entropy = {network: surprisal[network].mean() for network in nll}
     perplexity = 2 ** cross_entropy[kind]
-    # A text of a and b: a has probability p, a model says q.
-    p, q = 0.8, np.linspace(0.01, 0.99, 99)
-    curve = -p * np.log2(q) - (1 - p) * np.log2(1 - q)
-    entropy = curve.min()
     # show
     names, vocabulary = kinds(), reader("gru").vocabulary
     ids = vocabulary.encode(stored)
     flat = np.full(len(ids), -math.log(vocabulary.size))
     uniform = character_costs(flat, ids, vocabulary).mean() / math.log(2)
-    sizes = {_("as a file, UTF-8"): 8 * len(stored.encode()) / len(stored)}
-    sizes[_("uniform guess, {n}").format(n=f"{vocabulary.size:,}")] = uniform
+    sizes = {_("as a file, with room for other symbols"): 8 * len(stored.encode()) / len(stored)}
+    sizes[_("uniform guess, {n}: no compression").format(n=f"{vocabulary.size:,}")] = uniform
     sizes |= {names[network]: mean for network, mean in cross_entropy.items()}
     stores = bars(
         [(name, v, fixed(v)) for name, v in sizes.items()],
@@ -208,23 +204,6 @@ def bits(kind: str, stored: str) -> StepPicture:
         lit=[2 + list(names).index(kind)],
         title=_("cross-entropy: the mean surprisal; bits a character"),
         stands="bits",
-    )
-    chart = plot(
-        [
-            line(curve, _("cross-entropy"), xs=q),
-            line(
-                [entropy] * 2,
-                _("entropy {n}").format(n=fixed(entropy)),
-                xs=[0, 1],
-                colour="actual",
-                dash="dash",
-            ),
-        ],
-        x=_("probability that a model gives to a"),
-        y=_("bits"),
-        mark=p,
-        xs=(0, 1),
-        ys=(0, 4),
     )
     notice = _("No model stores this text in fewer bits than a uniform guess: they learnt from other texts.")
     if min(cross_entropy.values()) < uniform:
@@ -251,21 +230,12 @@ def bits(kind: str, stored: str) -> StepPicture:
             ),
         ),
         row(
+            stores,
             column(
-                stores,
                 tex(rf"\s{{perplexity}} = 2^{{{fixed(cross_entropy[kind])}}} = \text{{{power}}}"),
                 text(_("perplexity instead of bits: for historical reasons"), "quiet"),
             ),
-            column(
-                text(
-                    _(
-                        "a text of 80 % a and 20 % b, drawn independently; "
-                        "entropy: the least cross-entropy that any model can have"
-                    ),
-                    "quiet",
-                ),
-                chart,
-            ),
+            sizes=(2, 1),
         ),
     ), notice
 
@@ -278,7 +248,10 @@ def perplexity_of(P: Sequence[float]) -> float:
 @step(
     N_("Perplexity as a game"),
     _MEAN + rf"=\Bigl(\textstyle\prod{_OVER} \tfrac{{1}}{{{_CHANCE}}}\Bigr)^{{1/\s{{T}}}}",
-    say=N_("Perplexity is the geometric mean of 1/P. Best case 1, worst case infinite, uniform |V|."),
+    say=N_(
+        "Perplexity is the geometric mean of 1/P: some editions of the textbook say “harmonic”. Best case 1, "
+        "worst case infinite, uniform |V|, as storing without compression costs: every useful model beats it."
+    ),
     prompt=Question(
         N_("999 characters are predicted with certainty. Then comes one that the model gave probability 0:"),
         [
@@ -289,7 +262,9 @@ def perplexity_of(P: Sequence[float]) -> float:
         right=2,
     ),
     covers=(24, 25, 26),
-    minutes=2,
+    minutes=2.5,
+    minutes_of_90=5,
+    prints="perplexity",
     case=choice(
         {
             "own": N_("By hand"),
@@ -327,13 +302,7 @@ def game(case: str, p: list[float] | None) -> StepPicture:
         text(_("mean of −log P, nats: {mean}").format(mean=fixed(math.log(perplexity), 3)), "large"),
         text(_("perplexity {p}").format(p=fixed(perplexity)), "big model", "perplexity", perplexity),
         text(_("the geometric mean of 1/P: so many equally likely characters to choose among")),
-        text(_("Some editions of the textbook say “harmonic mean”; this geometric one is meant."), "quiet"),
-        text(
-            _(
-                "best case 1, worst case ∞; uniform guess |V| = {n}, as storing without compression "
-                "costs: every useful model must beat it"
-            ).format(n=V)
-        ),
+        text(_("best case 1, worst case ∞, uniform guess |V| = {n}").format(n=V), "quiet"),
         text(_("999 certain characters and one impossible: {p}").format(p=fixed(one_impossible)), "quiet"),
     )
     title = _("probability given to the actual character; drag a bar")
@@ -387,7 +356,9 @@ def game(case: str, p: list[float] | None) -> StepPicture:
         ],
         right=1,
     ),
-    minutes=2,
+    covers=(27,),
+    appendix=True,
+    prints="best, held_out[best - 1], train[-1]",
     passes=slider(1, 500, 1, 10, N_("pass"), play=N_("Play")),
 )
 def heart(passes: int) -> StepPicture:
@@ -450,48 +421,82 @@ def heart(passes: int) -> StepPicture:
 
 
 @step(
-    N_("Texts of any length"),
-    r"\s{perplexity} = \s{P}(\s{x_1}, \ldots, \s{x_T})^{-1/\s{T}}",
-    say=N_("The likelihood can only fall, the perplexity is a mean. Cut both texts."),
-    prompt=N_("Can nonsense be likelier than sense? Cut until it is."),
-    covers=(21, 23),
+    N_("Nobody beats the entropy"),
+    r"-\s{p}\log_2 \s{q} - (1 - \s{p}) \log_2 (1 - \s{q})",
+    say=N_("The curve is what a model pays; lowest where it says what is true. That least is the entropy."),
+    prompt=N_("A text of 80 % a and 20 % b: which q pays least?"),
+    covers=(22,),
     appendix=True,
-    kind=_KIND,
-    long=line_of_text(100, lambda: in_language(LONG), N_("text 1")),
-    a=slider(1, 100, 1, lambda: in_language({"en": 80, "zh": 40}), N_("cut after"), stands="T"),
-    short=line_of_text(100, lambda: in_language(SHORT), N_("text 2")),
-    b=slider(1, 100, 1, lambda: in_language({"en": 20, "zh": 8}), N_("cut after"), stands="T"),
+    prints="entropy.round(2)",
+    p=slider(0.5, 0.95, 0.05, 0.8, N_("share of a in the text, p"), stands="p"),
 )
-def length(kind: str, long: str, a: int, short: str, b: int) -> StepPicture:
-    model = reader(kind)
-    # −log P of each beginning
-    total = [np.cumsum(nats(model, text)) for text in (long[:a], short[:b])]
-    log10 = [-costs / math.log(10) for costs in total]
-    perplexity = [np.exp(costs / np.arange(1, len(costs) + 1)) for costs in total]
+def entropy(p: float) -> StepPicture:
+    q = np.linspace(0.01, 0.99, 99)
+    curve = -p * np.log2(q) - (1 - p) * np.log2(1 - q)
+    entropy = curve.min()
     # show
-    names, colours = (_("text 1"), _("text 2")), ("model", "actual")
-    longest_text = max(map(len, total))
-
-    def chart(values: Sequence[Doubles], title: str, stands: str, **settings: Any) -> Node:
-        lines = [
-            line(ys, name, xs=np.arange(len(ys)) + 1, colour=colour, dots=len(ys) < 3, stands=stands)
-            for ys, name, colour in zip(values, names, colours, strict=True)
-        ]
-        return plot(lines, x=_("characters read"), y=title, xs=(0, longest_text), **settings)
-
-    listed = [
-        [name, f"{len(costs):,}", ten_to(costs[-1]), fixed(mean[-1])]
-        for name, costs, mean in zip(names, log10, perplexity, strict=True)
-    ]
-    notice = _(
-        "No further character ever raises a likelihood. "
-        "Perplexity is a mean per character, so texts of any length can be compared."
+    chart = plot(
+        [
+            line(curve, _("cross-entropy"), xs=q, stands="q"),
+            line(
+                [entropy] * 2,
+                _("entropy {n}").format(n=fixed(entropy)),
+                xs=[0, 1],
+                colour="actual",
+                dash="dash",
+            ),
+        ],
+        x=_("probability that a model gives to a, q"),
+        y=_("bits"),
+        mark=p,
+        xs=(0, 1),
+        ys=(0, 4),
     )
-    plots = row(
-        chart(log10, _("log₁₀ likelihood"), "P"), chart(perplexity, _("perplexity"), "perplexity", log=True)
+    return chart, _(
+        "Letters a and b, drawn independently. Entropy is the least cross-entropy that any model can have: "
+        "{bits} bits a letter, where q = p."
+    ).format(bits=fixed(entropy))
+
+
+HELD_OUT = {
+    "en": (4.4398, 3.4943, 2.8378, 2.3718, 2.1721, 2.1241),
+    "zh": (9.2423, 7.1051, 6.6771, 6.6298, 6.6223, 6.6207),
+}
+"""Bits a character of the book's last tenth, by counts of n = 1 … 6 characters. Recorded: the Chinese book
+doesn't ship, and the English one takes half a second.
+"""
+
+
+@step(
+    N_("Counts against networks"),
+    _MEAN,
+    say=N_(
+        "Honestly: on this short book counting longer and longer pieces beats an RNN without gates; a GRU "
+        "beats both."
+    ),
+    prompt=N_("Does a longer n help the table any further?"),
+    covers=(20, 26),
+    appendix=True,
+    prints="bits",
+)
+def memory() -> StepPicture:
+    networks = [kind for kind in kinds() if kind in ("rnn", "gru")]
+    measured = {kind: reader(kind).card["held_out"] for kind in networks}
+    bits = {kind: m["bits_per_character"] for kind, m in measured.items()}
+    counted = in_language(HELD_OUT)
+    # show
+    n_grams = [1, 2, 3, 4, 5, 6]
+    looks = {"rnn": "model", "gru": "pinned"}
+    flat = [line([cost] * 6, f"{kinds()[kind]} {fixed(cost)}", xs=n_grams, colour=looks[kind], stands="P")
+            for kind, cost in bits.items()]  # fmt: skip
+    counts = line(
+        counted, _("n-gram {bits}").format(bits=fixed(counted[-1])), xs=n_grams, colour="ngram", dots=True
     )
-    head = ["", _("characters"), _("likelihood"), _("perplexity")]
-    return column(plots, table(head, listed)), notice
+    chart = plot([counts, *flat], x=_("n: characters taken together"), y=_("bits a character"), ticks=n_grams)
+    return chart, _(
+        "On the book's last tenth, which no model was trained on, counts of {n} characters pay {ngram} bits "
+        "a character, the GRU {gru}: an RNN with gates, whose state has no fixed reach."
+    ).format(n=6, ngram=fixed(counted[-1]), gru=fixed(bits["gru"]))
 
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
@@ -614,6 +619,7 @@ def _class_answers(
     prompt=N_("What is the next letter?"),
     covers=(22,),
     appendix=True,
+    prints="lower.round(2), upper.round(2)",
     room_question=shannon_asks,
     sentence=Control(whole(0, len(SENTENCES) - 1), 0, resets=("history",)),
     history=line_of_text(330, "", N_("guesses"), least=0),

@@ -34,6 +34,7 @@ TITLE = N_("Back through time")
 
 _LOW = "₀₁₂₃₄₅₆"
 _OF_W = r"\tfrac{\partial \s{L}}{\partial \s{W_hh}}"
+_TERMS = r"\textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}"
 
 
 def _pair(name: str, value: str) -> str:
@@ -49,23 +50,29 @@ def _quiet(words: str) -> Node:
 
 @step(
     N_("Back through the word"),
-    r"\tfrac{\partial \s{L}}{\partial \s{H_t}} = \tfrac{\partial \s{L}}{\partial \s{O_t}}\s{W_hq}^\top"
-    rf" + \s{{delta_t+1}}\s{{W_hh}}^\top,\quad {_OF_W} = "
-    r"\textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}",
+    lambda stateless: (
+        r"\tfrac{\partial \s{L}}{\partial \s{H_t}} = \tfrac{\partial \s{L}}{\partial \s{O_t}}\s{W_hq}^\top"
+        + ("" if stateless else rf" + \s{{delta_t+1}}\s{{W_hh}}^\top,\quad {_OF_W} = {_TERMS}")
+    ),
     say=N_(
-        "Go back one step at a time: the gradient of its loss, the gradient from the next step, their sum."
+        "Go back one step at a time: the gradient of its loss, the gradient from the next step, their sum. "
+        "Gradients are rows here, as states are; δ is the gradient by what tanh is taken of."
     ),
     prompt=N_("Which losses send a gradient to the last step? And without a state?"),
     covers=(12, 13, 28),
-    minutes=2.5,
+    minutes=3.5,
+    minutes_of_90=5,
+    prints="dW_hh.round(2)",
     walked=slider(0, 3, 1, 0, N_("steps back")),
     stateless=toggle(N_("Without a state"), N_("With a state")),
 )
 def back(walked: int, stateless: int) -> StepPicture:
     word = Machine(steps=3, recurrent=not stateless)
-    net, forward, T = word.net, word.forward, word.steps
+    net, forward = word.net, word.forward
+    T = word.steps
     dO = (forward.probabilities - np.eye(7)[word.targets]) / T
-    dW_hh, delta = np.zeros((4, 4)), np.zeros((T + 1, 4))  # nothing comes after step T
+    dW_hh = np.zeros((4, 4))
+    delta = np.zeros((T + 1, 4))  # none after T
     for t in reversed(range(T - walked, T)):
         from_loss, from_later = dO[t] @ net.W_hq.T, delta[t + 1] @ net.W_hh.T
         slope = 1 - forward.state[t] ** 2
@@ -87,9 +94,11 @@ def back(walked: int, stateless: int) -> StepPicture:
         _pair(_("slope of tanh"), "φ′(A)"): slope,
         _pair(_("their product"), "δ"): delta[t],
     }
+    if stateless:
+        del names[list(names)[1]]
     sums = [(tex(r"\s{H_t-1}^\top\s{delta_t}"), term), (text(_("added up so far")), dW_hh)]
     way = [
-        tex(r"\s{A_t} = \s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h}"),
+        tex(r"\s{A_t} = \s{X_t}\s{W_xh}" + ("" if stateless else r" + \s{H_t-1}\s{W_hh}") + r" + \s{b_h}"),
         tex(
             r"\s{delta_t} = \tfrac{\partial \s{L}}{\partial \s{A_t}} = "
             r"\tfrac{\partial \s{L}}{\partial \s{H_t}} \odot \s{phi}'(\s{A_t})"
@@ -145,9 +154,11 @@ def _dependencies(word: Machine, walked: int) -> Node:
         "L": tex(rf"\s{{L}} = {forward.loss:.2f}", "box", "L", forward.loss),
         "W": tex(rf"\begin{{gathered}}{inputs}\end{{gathered}}", "given", "W_hh", word.net.W_hh),
         "Wq": tex(r"\s{W_hq}", "given", "W_hq", word.net.W_hq),
-        "H0": tex(r"\mathbf{H}_0", "box"),
     }
-    arrows = [("H0", "f1", "")] if recurrent else []
+    arrows = []
+    if recurrent:
+        nodes["H0"] = tex(r"\mathbf{H}_0", "box")
+        arrows.append(("H0", "f1", ""))
     for t in range(1, T + 1):
         look = "box now" if t == current else "box"
         stands = {current: "H_t", current - 1: "H_t-1"}.get(t, "")
@@ -183,8 +194,6 @@ def _dependencies(word: Machine, walked: int) -> Node:
     return column(graph(nodes, arrows, rows=grid, look="close"), legend)
 
 
-# ---- why it vanishes or explodes ---------------------------------------------------------------------
-
 TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
 COLOURS = {"rnn": "model", "gru": "pinned", "lstm": "text"}
 
@@ -193,64 +202,26 @@ jacobian = lru_cache(maxsize=32)(gradients.jacobian)
 
 
 @step(
-    N_("Gradients in real networks"),
-    r"\tfrac{\partial \s{l_T}}{\partial \s{H_t}} = \tfrac{\partial \s{l_T}}{\partial \s{H_T}}\,"
-    r"\tfrac{\partial \s{H_T}}{\partial \s{H_T-1}} \cdots \tfrac{\partial \s{H_t+1}}{\partial \s{H_t}}",
-    say=N_("Compare the slopes of RNN, GRU and LSTM, near the end and far from it."),
-    prompt=N_("After how many characters is nothing left of the RNN's gradient?"),
-    covers=(28, 29),
-    minutes=1.5,
-    text=line_of_text(100, TEXT, N_("text"), least=2),
-)
-def flow(text: str) -> StepPicture:
-    left = {}
-    for cell in ("rnn", "gru", "lstm"):
-        back = jacobian(load(f"timemachine-{cell}"), text, at=len(text) - 1, of="loss")
-        size = back.hidden[:-1, -1]  # of the loss of the last character, by the state k steps earlier
-        if back.cell is not None:
-            size = np.hypot(size, back.cell[:-1, -1])  # an LSTM's state is H with C
-        left[cell] = size / (size[0] or np.nan)
-    # show
-    curves = [
-        line(share, f"{cell.upper()} {rough(share[-1])}", colour=COLOURS[cell], width=4, stands="l_T H_t")
-        for cell, share in left.items()
-    ]
-    picture = column(
-        plot(curves, log=True, x=_("steps back, k"), y=_("what is left of ∂ℓ/∂H")),
-        _quiet(
-            _(
-                "GRU and LSTM have gates, which can pass a state on almost unchanged. "
-                "An LSTM's state is H with C."
-            )
-        ),
-    )
-    if strange := unread(load("timemachine-rnn"), text):
-        return picture, strange
-    if len(text) < 3 or not all(np.isfinite(share).all() for share in left.values()):
-        return picture, _("There is no step to go back to yet: type a longer text.")
-    k = min(10, len(text) - 2)  # where an LSTM may do no better than an RNN
-    return picture, _(
-        "The number at a curve's end: the share of the gradient that is left at k = {n}. At k = "
-        "{k} it is {early} for the RNN, {gated} for the LSTM."
-    ).format(n=len(text) - 2, k=k, early=rough(left["rnn"][k]), gated=rough(left["lstm"][k]))
-
-
-@step(
     N_("Powers of a matrix"),
     r"\textstyle\lim_{\s{k}\to\infty} \bigl\lVert (\s{W_hh})^{\s{k}} \bigr\rVert^{1/\s{k}} = \s{rho},"
     r"\quad \s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|",
-    say=N_("Move ρ past 1. In the long run ρ decides; the first steps may go the other way. tanh damps."),
+    say=N_(
+        "Six units, so that the matrix can be read. Move ρ past 1: in the long run ρ decides; the first "
+        "steps may go the other way. tanh of small states damps little, of large ones much."
+    ),
     prompt=Question(
-        N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
+        N_("Without φ, each step back multiplies a gradient by W_hh. When does it vanish in the long run?"),
         [
-            N_("it keeps its size"),
-            N_("it always vanishes"),
-            N_("it may vanish or explode: the weights decide"),
+            N_("if every eigenvalue has a modulus below 1"),
+            N_("if every weight lies between −1 and 1"),
+            N_("always"),
         ],
-        right=2,
+        right=0,
     ),
     covers=(28, 29),
-    minutes=2.5,
+    minutes=3,
+    minutes_of_90=4,
+    prints="sizes[-1]",
     rho=slider(0.6, 1.4, 0.01, 1.25, N_("ρ, largest eigenvalue modulus"), stands="rho"),
     k=slider(1, 40, 1, 8, N_("power k"), stands="k"),
     seed=again(1, N_("Other matrix")),
@@ -314,7 +285,134 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
     return picture, notice.format(n=len(X), small=small, large=large, tanh=tanh_left, rho=f"{rho:g}")
 
 
-# ---- gradients made shorter --------------------------------------------------------------------------
+@step(
+    N_("Clipping: against exploding only"),
+    r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
+    say=N_(
+        "One exploding gradient would throw the weights far away. What is longer than θ is shortened, by one "
+        "factor: the direction stays. What has vanished stays small."
+    ),
+    prompt=N_("What does it help against: vanishing or exploding?"),
+    covers=(28,),
+    minutes_of_90=2,
+    prints="norm, factor",
+    theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
+    g=Control(list_of(number(-5, 5), number(-5, 5)), [3.0, 2.0], in_address=False),
+)
+def clip(theta: float, g: list[float]) -> StepPicture:
+    shorter = theta / max(theta, math.hypot(*g)) * np.array(g)
+    by_weight = Machine(steps=3).gradients()  # by the weights' names
+    norms = {name: float(np.linalg.norm(gradient)) for name, gradient in by_weight.items()}
+    norm = math.hypot(*norms.values())  # all of them are one vector
+    factor = theta / max(theta, norm)
+    # show
+    long = math.hypot(*g)
+    before = _("gradient g") if long > theta + 1 else ""  # two labels at one place can't be read
+    arrows = [(*g, before, "actual"), (*shorter, _("clipped") if long > theta else _("gradient g"), "model")]
+    rows = []
+    for name, gradient in [*norms.items(), (_("all"), norm)]:
+        rows.append((name, gradient, fixed(gradient)))
+        rows.append(("", factor * gradient, fixed(factor * gradient)))
+    count = sum(gradient.size for gradient in by_weight.values())
+    picture = row(
+        column(
+            plane(arrows=arrows, circles=[(theta, "θ")], reach=5, drag="g", stands="g"),
+            _quiet(_("Drag the arrow: two numbers of a gradient.")),
+        ),
+        column(
+            text(_("“{inputs}”: {count} derivatives are one gradient g").format(inputs="mac", count=count)),
+            bars(
+                rows,
+                top=norm,
+                colours=["actual", "model"] * (len(rows) // 2),
+                title=_("length of each part, before and after"),
+            ),
+        ),
+    )
+    if factor == 1:
+        return picture, _(
+            "Clipping keeps an exploding gradient from throwing the weights far away; it does nothing "
+            "against vanishing. The word's gradient is short enough: it stays."
+        )
+    notice = _(
+        "Clipping keeps an exploding gradient from throwing the weights far away; it does nothing against "
+        "vanishing. The word's gradient is multiplied by {factor}; its direction stays."
+    )
+    return picture, notice.format(factor=fixed(factor))
+
+
+GAPS = (2, 5, 10, 20, 40, 80)
+
+
+@step(
+    N_("Why gates: a factor near 1"),
+    r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H_t.new},\quad "
+    r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
+    say=N_(
+        "One letter must be kept for k steps. Back through a gate, a gradient is multiplied by the gate: "
+        "near 1, state and gradient pass. So they do with orthogonal weights."
+    ),
+    prompt=N_("At which gap does the RNN fail? And what if the gates begin open?"),
+    covers=(28,),
+    minutes_of_90=4,
+    prints="{name: ends[name, k] for name in cells}",
+    gap=choice({str(gap): str(gap) for gap in GAPS}, "80", N_("gap k")),
+    gates=choice({".open": N_("open for k"), "": N_("at 0.73")}, ".open", N_("gates begin")),
+)
+def gap(gap: str, gates: str) -> StepPicture:
+    cells = {"RNN": "rnn", "RNN ⊥": "orthogonal", "GRU": f"gru{gates}", "LSTM": f"lstm{gates}", "MLP": "mlp"}
+    # Five networks of each cell at each gap
+    runs = [run for run in recorded("long_gap")["runs"] if run["clipped"]]
+    right, arrives = {}, {}
+    for name, cell in cells.items():
+        for run in runs:
+            if run["cell"] == cell:
+                # (S, R), every 50 training steps
+                right[name, run["gap"]] = 100 * np.array(run["accuracy"])
+                before = np.array(run["gradient"])[:, 0]
+                # geometric mean
+                arrives[name, run["gap"]] = np.prod(before) ** (1 / len(before))
+    k = int(gap)
+    ends = {}
+    for key, accuracy in right.items():
+        last = sorted(accuracy[:, -1])
+        ends[key] = "–".join(f"{a:.3g}" for a in sorted({last[0], last[-1]}))
+    # show
+    at = [50 * i for i in range(right["RNN", k].shape[1])]
+    curves = [
+        line(right[name, k].mean(axis=0), name, xs=at, colour=colour)
+        for name, colour in zip(cells, ["model", "ngram", "pinned", "text", "uniform"], strict=True)
+    ]
+    lines = [[name, *(ends[name, length] for length in GAPS), rough(arrives[name, k], 1)] for name in cells]
+    grid = table(
+        [_("gap k"), *map(str, GAPS), _("gradient")], lines, lit=[(i, GAPS.index(k) + 1) for i in range(5)]
+    )
+    legend = _(
+        "right in %, lowest and highest of {n} networks; gradient: the share that arrives "
+        "over k = {k}, before training"
+    ).format(n=len(right["RNN", k]), k=k)
+    cells_note = _(
+        "Open for k: units begin by keeping what they read for 1 to k steps. "
+        "RNN ⊥: its recurrent weights begin orthogonal. An MLP has no state."
+    )
+    picture = column(
+        text(_("Read a letter, then {k} others. At the ? say the letter.").format(k=k)),
+        text("d" + "".join(np.random.default_rng(k).choice([*"wxyz"], k)) + "?", "mono quiet"),
+        row(
+            plot(curves, x=_("training steps"), y=_("right, %"), ys=(0, 104)),
+            column(_quiet(legend), grid),
+            sizes=(1, 1.5),
+        ),
+        _quiet(cells_note),
+    )
+    notice = _(
+        "A gate at 0.73 leaves {left} of a gradient after k = {k} steps; one near 1 leaves most. RNN "
+        "{rnn} % right, GRU {gru} %, LSTM {lstm} %, an RNN with orthogonal weights {orthogonal} %."
+    )
+    compared = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "orthogonal": "RNN ⊥"}
+    return picture, notice.format(
+        left=rough(0.73**k), k=k, **{name: ends[network, k] for name, network in compared.items()}
+    )
 
 
 @step(
@@ -322,10 +420,14 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
     rf"{_OF_W} = \textstyle\sum_{{\s{{t}}=1}}^{{\s{{T}}}}\sum_{{\s{{s}}=1}}^{{\s{{t}}}}"
     r"\s{H_s-1}^\top\s{delta_ts},"
     r"\quad \s{delta_ts} = \tfrac{1}{\s{T}}\tfrac{\partial \s{l_t}}{\partial \s{A_s}}",
-    say=N_("Values cross the cut, gradients do not. Move it and count the terms."),
+    say=N_(
+        "The cut is detach: values cross it, gradients don't. It is done for the cost of a step, and for "
+        "stability: a gradient can't explode over more steps than τ."
+    ),
     prompt=N_("Which terms are lost, near ones or far ones?"),
     covers=(28,),
-    minutes=1.5,
+    minutes_of_90=3,
+    prints="np.linalg.norm(full), np.linalg.norm(part)",
     T=slider(2, 6, 1, 6, N_("time steps T"), stands="T"),
     tau=slider(1, 6, 1, 2, N_("cut after τ steps")),
 )
@@ -347,7 +449,7 @@ def cut(T: int, tau: int) -> StepPicture:
     arrows += [(f"d{t}", f"d{s}", "back" if uncut[s, s - 1] else "cut") for s, t in across]
     chain = graph(nodes, arrows, rows=[" ".join(kind + t for t in names) for kind in "Hd"])
     later = np.triu(np.ones((T, T), bool), 1)
-    out = int(np.tril(~uncut).sum())
+    out = int((size[~uncut] > 0).sum())  # terms at s = 1 are 0, as H_0 is
     sizes = column(
         matrix(
             np.where(later, np.nan, size),
@@ -381,9 +483,55 @@ def cut(T: int, tau: int) -> StepPicture:
             "Without truncation the gradient of each loss reaches every step before it: nothing is left out."
         )
     return picture, _(
-        "Regular truncation: states cross a cut, gradients don't. {out} of {count} terms, those "
-        "that cross a cut, are left out."
-    ).format(out=out, count=T * (T + 1) // 2)
+        "Regular truncation: the cut is detach. States cross it, gradients don't: {out} of {count} terms "
+        "that aren't zero are left out. So a step costs less, and nothing explodes over more than τ steps."
+    ).format(out=out, count=int((size > 0).sum()))
+
+
+@step(
+    N_("Gradients in real networks"),
+    r"\tfrac{\partial \s{l_T}}{\partial \s{H_t}} = \tfrac{\partial \s{l_T}}{\partial \s{H_T}}\,"
+    r"\tfrac{\partial \s{H_T}}{\partial \s{H_T-1}} \cdots \tfrac{\partial \s{H_t+1}}{\partial \s{H_t}}",
+    say=N_("Compare the slopes of RNN, GRU and LSTM, near the end and far from it."),
+    prompt=N_("After how many characters is nothing left of the RNN's gradient?"),
+    covers=(28, 29),
+    appendix=True,
+    prints="{cell: share[-1] for cell, share in left.items()}",
+    text=line_of_text(100, TEXT, N_("text"), least=2),
+)
+def flow(text: str) -> StepPicture:
+    left = {}
+    for cell in ("rnn", "gru", "lstm"):
+        back = jacobian(load(f"timemachine-{cell}"), text, at=len(text) - 1, of="loss")
+        # by the state k steps earlier
+        size = back.hidden[:-1, -1]
+        if back.cell is not None:
+            # an LSTM's state is H with C
+            size = np.hypot(size, back.cell[:-1, -1])
+        left[cell] = size / (size[0] or np.nan)
+    # show
+    curves = [
+        line(share, f"{cell.upper()} {rough(share[-1])}", colour=COLOURS[cell], width=4, stands="l_T H_t")
+        for cell, share in left.items()
+    ]
+    picture = column(
+        plot(curves, log=True, x=_("steps back, k"), y=_("what is left of ∂ℓ/∂H")),
+        _quiet(
+            _(
+                "GRU and LSTM have gates, which can pass a state on almost unchanged. "
+                "An LSTM's state is H with C."
+            )
+        ),
+    )
+    if strange := unread(load("timemachine-rnn"), text):
+        return picture, strange
+    if len(text) < 3 or not all(np.isfinite(share).all() for share in left.values()):
+        return picture, _("There is no step to go back to yet: type a longer text.")
+    k = min(10, len(text) - 2)  # where an LSTM may do no better than an RNN
+    return picture, _(
+        "At a curve's end: the share left at k = {n}. At k = {k} it is {early} for the RNN, {gated} for the "
+        "LSTM. This is what could pass; what these networks use, “How far back it looks” measures."
+    ).format(n=len(text) - 2, k=k, early=rough(left["rnn"][k]), gated=rough(left["lstm"][k]))
 
 
 TRUNCATION_DRAWS = 10_000
@@ -399,9 +547,14 @@ MIN_FAR_DRAWS = 5
     r"\s{xi_t}\,\tfrac{\partial \s{f_t}}{\partial \s{h_t-1.one}}\,\s{z_t-1},"
     r"\quad \s{P}(\s{xi_t} = \tfrac{1}{\s{pi}}) = \s{pi}"
     r"\ \Rightarrow\ \s{E}[\s{z_t}] = \tfrac{\partial \s{h_t}}{\partial \s{w}}",
-    say=N_("The gradient rarely goes far back, but then counts more: the mean is the full gradient."),
+    say=N_(
+        "The gradient rarely goes far back, but then counts more: the mean is the full gradient. In practice "
+        "regular truncation is used: the scatter costs more than the bias."
+    ),
     prompt=N_("What is the price of being right on average?"),
     covers=(28,),
+    appendix=True,
+    prints="terms.sum(), mean[-1], spread",
     pi=slider(0.3, 1, 0.01, 0.7, N_("probability of going on, π"), stands="pi"),
     after=slider(1, 12, 1, 4, N_("regular cut after")),
     seed=again(1, N_("New random numbers")),
@@ -418,7 +571,7 @@ def random(pi: float, after: int, seed: int) -> StepPicture:
     weights = np.cumprod(np.hstack([np.ones((TRUNCATION_DRAWS, 1)), going / pi]), axis=1)
     z = weights @ terms
     mean = np.cumsum(z) / np.arange(1, TRUNCATION_DRAWS + 1)
-    # E of the product of two weights is π to the power of minus the lower lag.
+    # E of two weights' product: π ** -(lower lag)
     product = pi ** -np.minimum.outer(np.arange(T), np.arange(T)).astype(float)
     spread = math.sqrt(max(0, terms @ (product - 1) @ terms))
     # show
@@ -472,130 +625,6 @@ def random(pi: float, after: int, seed: int) -> StepPicture:
         return picture, notice.format(n=T, spread=rough(spread))
     notice = _(
         "Regular truncation is always off by {bias}. Random truncation is right on average; its "
-        "standard deviation is {spread}."
+        "standard deviation is {spread}. So regular truncation is what is used."
     )
     return picture, notice.format(bias=rough(abs(full - regular)), spread=rough(spread))
-
-
-@step(
-    N_("Clipping"),
-    r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
-    say=N_("What is longer than θ is shortened. The direction stays."),
-    prompt=N_("What does it help against: vanishing or exploding?"),
-    covers=(28,),
-    appendix=True,
-    theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
-    g=Control(list_of(number(-5, 5), number(-5, 5)), [3.0, 2.0], in_address=False),
-)
-def clip(theta: float, g: list[float]) -> StepPicture:
-    shorter = theta / max(theta, math.hypot(*g)) * np.array(g)
-    by_weight = Machine(steps=3).gradients()  # by the weights' names
-    norms = {name: float(np.linalg.norm(gradient)) for name, gradient in by_weight.items()}
-    norm = math.hypot(*norms.values())  # all of them are one vector
-    factor = theta / max(theta, norm)
-    # show
-    long = math.hypot(*g)
-    before = _("gradient g") if long > theta + 1 else ""  # two labels at one place can't be read
-    arrows = [(*g, before, "actual"), (*shorter, _("clipped") if long > theta else _("gradient g"), "model")]
-    rows = []
-    for name, gradient in [*norms.items(), (_("all"), norm)]:
-        rows.append((name, gradient, fixed(gradient)))
-        rows.append(("", factor * gradient, fixed(factor * gradient)))
-    count = sum(gradient.size for gradient in by_weight.values())
-    picture = row(
-        column(
-            plane(arrows=arrows, circles=[(theta, "θ")], reach=5, drag="g", stands="g"),
-            _quiet(_("Drag the arrow: two numbers of a gradient.")),
-        ),
-        column(
-            text(_("“{inputs}”: {count} derivatives are one gradient g").format(inputs="mac", count=count)),
-            bars(
-                rows,
-                top=norm,
-                colours=["actual", "model"] * (len(rows) // 2),
-                title=_("length of each part, before and after"),
-            ),
-        ),
-    )
-    if factor == 1:
-        return picture, _(
-            "Clipping shortens a gradient that is longer than θ; its direction stays. The word's "
-            "gradient is short enough."
-        )
-    notice = _(
-        "Clipping shortens a gradient that is longer than θ; its direction stays. The word's "
-        "gradient is multiplied by {factor}."
-    )
-    return picture, notice.format(factor=fixed(factor))
-
-
-# ---- a long gap --------------------------------------------------------------------------------------
-
-GAPS = (2, 5, 10, 20, 40, 80)
-
-
-@step(
-    N_("A letter over a long gap"),
-    r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H_t.new},\quad "
-    r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
-    say=N_(
-        "One letter must be kept for k steps. A gate near 1 lets state and gradient through; "
-        "so do orthogonal weights."
-    ),
-    prompt=N_("At which gap does the RNN fail? And what if the gates begin open?"),
-    covers=(28,),
-    appendix=True,
-    gap=choice({str(gap): str(gap) for gap in GAPS}, "80", N_("gap k")),
-    gates=choice({".open": N_("open for k"), "": N_("at 0.73")}, ".open", N_("gates begin")),
-)
-def gap(gap: str, gates: str) -> StepPicture:
-    cells = {"RNN": "rnn", "RNN ⊥": "orthogonal", "GRU": f"gru{gates}", "LSTM": f"lstm{gates}", "MLP": "mlp"}
-    # Five networks of each cell at each gap, all at their best learning rate
-    runs = [run for run in recorded("long_gap")["runs"] if run["clipped"]]
-    right, arrives = {}, {}
-    for name, cell in cells.items():
-        for run in runs:
-            if run["cell"] == cell:
-                right[name, run["gap"]] = 100 * np.array(run["accuracy"])  # (S, R), every 50 training steps
-                before = np.array(run["gradient"])[:, 0]
-                arrives[name, run["gap"]] = np.prod(before) ** (1 / len(before))  # geometric mean
-    # show
-    k = int(gap)
-    at = [50 * i for i in range(right["RNN", k].shape[1])]
-    curves = [
-        line(right[name, k].mean(axis=0), name, xs=at, colour=colour)
-        for name, colour in zip(cells, ["model", "ngram", "pinned", "text", "uniform"], strict=True)
-    ]
-    ends = {}
-    for key, accuracy in right.items():
-        low, high = fixed(accuracy[:, -1].min(), 0), fixed(accuracy[:, -1].max(), 0)
-        ends[key] = low if low == high else f"{low}–{high}"
-    lines = [[name, *(ends[name, length] for length in GAPS), rough(arrives[name, k], 1)] for name in cells]
-    grid = table(
-        [_("gap k"), *map(str, GAPS), _("gradient")], lines, lit=[(i, GAPS.index(k) + 1) for i in range(5)]
-    )
-    legend = _(
-        "right in %, lowest and highest of {n} networks; gradient: the share that arrives "
-        "over k = {k}, before training"
-    ).format(n=len(right["RNN", k]), k=k)
-    cells_note = _(
-        "Open for k: units begin by keeping what they read for 1 to k steps. "
-        "RNN ⊥: its recurrent weights begin orthogonal. An MLP has no state."
-    )
-    picture = column(
-        text(_("Read a letter, then {k} others. At the ? say the letter.").format(k=k)),
-        text("d" + "".join(np.random.default_rng(k).choice([*"wxyz"], k)) + "?", "mono quiet"),
-        row(
-            plot(curves, x=_("training steps"), y=_("right, %"), ys=(0, 104)),
-            column(_quiet(legend), grid),
-            sizes=(1, 1.5),
-        ),
-        _quiet(cells_note),
-    )
-    notice = _(
-        "k = {k}: RNN {rnn} % right, GRU {gru} %, LSTM {lstm} %. Over long gaps gates help if "
-        "they begin open; an RNN with orthogonal initial weights has no gates and gets "
-        "{orthogonal} %."
-    )
-    compared = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "orthogonal": "RNN ⊥"}
-    return picture, notice.format(k=k, **{name: ends[network, k] for name, network in compared.items()})

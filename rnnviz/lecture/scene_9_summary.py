@@ -6,11 +6,11 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 from rnnviz.lecture.number_format import fixed, percent, rough
 from rnnviz.lecture.prediction import trace
-from rnnviz.lecture.primitives import button, column, row, text
+from rnnviz.lecture.primitives import column
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
-from rnnviz.lecture.scene_7_backwards import TEXT, jacobian
-from rnnviz.lecture.steps import PICK, SEEN, StepPicture, step
+from rnnviz.lecture.scene_8_questions import link
+from rnnviz.lecture.steps import StepPicture, step
 
 TITLE = N_("What to take home")
 
@@ -21,7 +21,9 @@ TITLE = N_("What to take home")
     say=N_("Read each point aloud. Its number leads to the step that shows it."),
     prompt=N_("Which step shows this? Say it before I press."),
     covers=(27, 28),
-    minutes=1.5,
+    minutes=2,
+    minutes_of_90=2,
+    prints="apart, powers",
 )
 def points() -> StepPicture:
     word, rnn = Machine(), load("timemachine-rnn")
@@ -30,10 +32,9 @@ def points() -> StepPicture:
     apart = abs(first - second).max()
     parameters = sum(getattr(word.net, name).size for name in NAMES)
     cached = sum(array.size for array in Machine(steps=3).cached().values())
-    gradient = jacobian(rnn, TEXT, at=len(TEXT) - 1, of="loss").hidden[:-1, -1]
-    vanished = gradient[-1] / gradient[0]
-    terms = np.tril(np.ones((6, 6), bool))
-    left_out = terms & ~word.uncut_pairs(2)
+    powers = 0.8**40, 1.25**40
+    size = np.linalg.norm(word.pairs(), axis=(2, 3))
+    left_out = size[~word.uncut_pairs(2)] > 0
     # show
     rows = [
         (
@@ -44,7 +45,7 @@ def points() -> StepPicture:
         ),
         (
             percent(apart),
-            "differ",
+            "prediction",
             _("So a state can depend on every character read so far."),
             _("largest difference of a probability after two texts that end alike, in an RNN"),
         ),
@@ -76,25 +77,18 @@ def points() -> StepPicture:
             _("numbers cached for three steps"),
         ),
         (
-            rough(vanished),
-            "flow",
+            rough(powers[0]),
+            "dial",
             _("High powers of a matrix can make gradients vanish or explode."),
-            _("of an RNN's gradient is left {n} steps back").format(n=len(gradient) - 1),
+            _("ρ to the power of 40 at ρ = 0.8; {n} at ρ = 1.25").format(n=rough(powers[1])),
         ),
         (
-            _("{out} of {count}").format(out=left_out.sum(), count=terms.sum()),
+            _("{out} of {count}").format(out=left_out.sum(), count=(size > 0).sum()),
             "cut",
-            _("Truncation, regular or random, makes training cheaper and more stable."),
-            _("terms of the gradient are left out by truncation every 2 steps"),
+            _("Truncation makes training cheaper and more stable; the regular one is what is used."),
+            _("terms that aren't zero are left out by truncation every 2 steps"),
         ),
     ]
-    listed = [
-        row(
-            button(number, {PICK: SEEN}, "large strong model", name),  # opens the picture, not the question
-            text(says, "strong"),
-            text(unit, "quiet"),
-            sizes=[1, 3.2, 3.2],
-        )
-        for number, name, says, unit in rows
-    ]
-    return column(*listed), _("Each number is a button: it leads to the step that shows it.")
+    return column(*(link(*point) for point in rows)), _(
+        "Each number is a button: it leads to the step that shows it."
+    )

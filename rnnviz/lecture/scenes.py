@@ -21,6 +21,18 @@ MODULES = (
     "scene_9_summary",
 )
 
+MOVED = {
+    "joined": "one",
+    "hundredth": "dial",
+    "clipped": "clip",
+    "mean": "random",
+    "output": "softmax",
+    "differ": "prediction",
+    "length": "books",
+    "unit": "first",
+}
+"""Steps of earlier versions, whose addresses lead to the step that shows the same now."""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -55,6 +67,7 @@ def find_step(name: str) -> tuple[int, int] | None:
     """The place of the step called `name`: its scene from 1, and its number there from 0; None without such a
     step.
     """
+    name = MOVED.get(name, name)
     for scene in scenes():
         names = [item.name for item in scene.steps]
         if name in names:

@@ -26,7 +26,9 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import io
 import textwrap
+import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -51,11 +53,13 @@ class Question:
     """A step's question before its picture, also for the room: words marked by N_, translated when shown.
 
     right     the right option's index
+    shows     draws what the question is about, beside it
     """
 
     text: str
     options: Sequence[str]
     right: int
+    shows: Callable[[], Node] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,10 @@ class LetterQuestion:
 
 @dataclass(frozen=True)
 class Step:
-    """A step. `covers`: items of the textbook's section; `minutes`: its share of a talk of 45 minutes."""
+    """A step. `covers`: items of the textbook's section; `minutes`, `minutes_of_90`: its share of a talk
+    of 45 and of 90 minutes, 0 where it is left out; `prints`: an expression of its code's names, the
+    picture's number.
+    """
 
     draw_function: Callable[..., StepPicture]
     title: str
@@ -86,7 +93,10 @@ class Step:
     prompt: str | Question
     covers: Sequence[int]
     minutes: float
+    minutes_of_90: float
     appendix: bool
+    prints: str
+    literals: Callable[..., Mapping[str, Any]] | None
     room_question: Callable[..., LetterQuestion | None] | None = None
     controls: Mapping[str, Control] = field(default_factory=dict)
 
@@ -112,14 +122,15 @@ class Step:
 
     def draw(self, values: ControlValues) -> StepPicture:
         """The picture at the controls' values, and the sentence to notice."""
-        return self.draw_function(**{name: values[name] for name in self.controls if name != PICK})
+        chosen = {name: values[name] for name in self.controls if name != PICK}
+        return self.draw_function(**chosen, **self._literals_at(values))
+
+    def _literals_at(self, values: ControlValues) -> Mapping[str, Any]:
+        return _apply(self.literals, values) if self.literals else {}
 
     def formula_at(self, values: ControlValues) -> str:
         """The formula, which may depend on the values."""
-        if isinstance(self.formula, str):
-            return self.formula
-        parameters = inspect.signature(self.formula).parameters
-        return self.formula(**{name: values[name] for name in parameters})
+        return self.formula if isinstance(self.formula, str) else _apply(self.formula, values)
 
     @cached_property
     def _source(self) -> str:
@@ -133,12 +144,13 @@ class Step:
         return textwrap.dedent("\n".join(lines[: mark_lines[0]] if mark_lines else [])).strip("\n")
 
     def code(self, values: ControlValues) -> str:
-        """A complete program: imports, values, the step's lines; "" where the step computes nothing."""
+        """A complete program: imports, values, the step's lines, and a line that prints the picture's number;
+        "" where the step computes nothing. Its lines are narrow enough for the panel.
+        """
         if not self._source:
             return ""
-        used = {
-            variable.id for variable in ast.walk(ast.parse(self._source)) if isinstance(variable, ast.Name)
-        }
+        source = f"{self._source}\nprint({self.prints})" if self.prints else self._source
+        used = {variable.id for variable in ast.walk(ast.parse(source)) if isinstance(variable, ast.Name)}
         compiled = self.draw_function.__code__
         local_names = {*compiled.co_varnames, *compiled.co_cellvars, *vars(builtins)}
         module_names = self.draw_function.__globals__.keys() & used - local_names
@@ -147,8 +159,47 @@ class Step:
             for name in module_names
         ]
         value_lines = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
+        for name, array in self._literals_at(values).items():
+            value_lines.append(f"{name} = np.{array!r}".replace("\n       ", "\n "))
         imports.sort(key=lambda line: (" = " in line, line))  # modules first, then constants
-        return "\n".join([*imports, *([""] if imports else []), *value_lines, self._source]) + "\n"
+        lines = "\n".join([*imports, *([""] if imports else []), *value_lines, source])
+        return narrow(lines) + "\n"
+
+
+CODE_WIDTH = 46
+"""Characters of a code panel's line beside a picture of 1280 pixels."""
+
+
+_BREAKABLE = {*"([{,+-*/@", "==", "<", ">", "//"}
+"""Behind these a line of code may end, within brackets."""
+
+
+def narrow(code: str, width: int = CODE_WIDTH) -> str:
+    """A program whose lines are at most `width` characters long, where brackets let them end.
+
+    >>> print(narrow("total = sum([first, second])", width=16))
+    total = sum([
+        first,
+        second])
+    """
+    ends: dict[int, list[int]] = {}  # columns behind which a line may end, by its number
+    depth = 0
+    for token in tokenize.generate_tokens(io.StringIO(code + "\n").readline):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token.string, 0)
+        if depth and token.string in _BREAKABLE:
+            ends.setdefault(token.end[0], []).append(token.end[1])
+    narrowed = []
+    for number, line in enumerate(code.splitlines(), start=1):
+        begin, prefix = 0, ""
+        while len(prefix) + len(line) - begin > width:
+            fitting = [end for end in ends.get(number, ()) if begin < end <= begin + width - len(prefix)]
+            if not fitting:
+                break
+            narrowed.append((prefix + line[begin : fitting[-1]]).rstrip())
+            begin = fitting[-1] + (line[fitting[-1] :][:1] == " ")
+            prefix = " " * (len(line) - len(line.lstrip()) + 4)
+        narrowed.append(prefix + line[begin:])
+    return "\n".join(narrowed)
 
 
 def _import(module_name: str, name: str, value: Any) -> str:
@@ -158,14 +209,24 @@ def _import(module_name: str, name: str, value: Any) -> str:
     if isinstance(value, ModuleType):
         package, _dot, last = value.__name__.rpartition(".")
         if last == name:
-            return f"from {package} import {name}" if package else f"import {name}"
+            return _import_from(package, name) if package else f"import {name}"
         return f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}"
     # What remains are functions and classes, which know their module, and constants (numbers, texts, tuples),
     # which don't. A short constant is written out, so that the code panel shows its value.
     if not hasattr(value, "__module__"):
         assignment = f"{name} = {value!r}"
-        return assignment if len(assignment) < 80 else f"from {module_name} import {name}"
-    return f"from {value.__module__} import {name}"
+        return assignment if len(assignment) < 80 else _import_from(module_name, name)
+    return _import_from(value.__module__, name)
+
+
+def _import_from(module: str, name: str) -> str:
+    line = f"from {module} import {name}"
+    return line if len(line) <= CODE_WIDTH else f"from {module} \\\n    import {name}"
+
+
+def _apply(function: Callable[..., Any], values: ControlValues) -> Any:
+    """The function of those controls' values that it names."""
+    return function(**{name: values[name] for name in inspect.signature(function).parameters})
 
 
 _STEPS: dict[str, list[Step]] = {}
@@ -179,12 +240,17 @@ def step(
     prompt: str | Question,
     covers: Sequence[int] = (),
     minutes: float = 0,
+    minutes_of_90: float = 0,
     appendix: bool = False,
+    prints: str = "",
+    literals: Callable[..., Mapping[str, Any]] | None = None,
     room_question: Callable[..., LetterQuestion | None] | None = None,
     **widgets: Control,
 ) -> Callable[[Callable[..., StepPicture]], Callable[..., StepPicture]]:
     """Make a step of a function of its controls' values: see the module.
 
+    literals         called with those values that it names, returns arrays by name: further arguments, which
+                     the code panel writes out
     room_question    called with those values, returns the question for the class's phones, or None
     """
     controls = dict(widgets)
@@ -194,7 +260,19 @@ def step(
 
     def register(draw_function: Callable[..., StepPicture]) -> Callable[..., StepPicture]:
         new_step = Step(
-            draw_function, title, formula, say, prompt, covers, minutes, appendix, room_question, controls
+            draw_function,
+            title,
+            formula,
+            say,
+            prompt,
+            covers,
+            minutes,
+            minutes_of_90,
+            appendix,
+            prints,
+            literals,
+            room_question,
+            controls,
         )
         _STEPS.setdefault(draw_function.__module__, []).append(new_step)
         return draw_function

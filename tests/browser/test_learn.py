@@ -67,7 +67,7 @@ def test_steps_fit_and_are_readable(
 @pytest.mark.parametrize("size", [(720, 450), (390, 844)])
 def test_picture_reflows_when_enlarged_or_on_phone(lectern: Lectern, size: tuple[int, int]) -> None:
     lectern.page.set_viewport_size({"width": size[0], "height": size[1]})
-    for name in ("joined", "all_before", "minibatch"):
+    for name in ("one", "all_before", "minibatch"):
         lectern.open(step=name, **{PICK: SEEN})  # whatever it asks before
         lectern.page.evaluate(NEXT_FRAME)
         assert lectern.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
@@ -81,20 +81,21 @@ def test_picture_reflows_when_enlarged_or_on_phone(lectern: Lectern, size: tuple
 
 # A key, and the scene and the step, counted from 0, that it leads to.
 WALK = [
-    ("Space", 4, 1),
-    ("ArrowRight", 5, 0),
-    ("PageDown", 5, 1),
-    ("ArrowDown", 5, 2),
-    ("ArrowUp", 5, 1),
-    ("ArrowLeft", 4, 1),
-    ("PageDown", 5, 1),  # from the last stop: the appendix is not on the way
-    ("ArrowLeft", 4, 1),
-    ("Shift+Space", 4, 0),
+    ("Space", 5, 1),
+    ("ArrowRight", 6, 0),
+    ("ArrowDown", 6, 1),
+    ("ArrowUp", 6, 0),
+    ("ArrowLeft", 5, 1),
+    ("End", 5, 3),
+    ("PageDown", 6, 0),  # from the last stop: the appendix is not on the way
+    ("ArrowLeft", 5, 3),
+    ("Shift+Space", 5, 2),
+    ("Home", 5, 0),
 ]
 
 
 def test_keys_walk_through_steps_and_scenes(lectern: Lectern) -> None:
-    lectern.open(step="joined", present=1)
+    lectern.open(step="labels", present=1)
     for key, scene, step in WALK:
         lectern.press(key)
         lectern.at(scene, step)
@@ -106,17 +107,46 @@ def test_keys_walk_through_steps_and_scenes(lectern: Lectern) -> None:
 
 
 def test_space_reveals_answer_and_prediction_is_judged(lectern: Lectern) -> None:
-    lectern.open(step="outputs", present=1)
-    expect(lectern.root.get_by_role("button", name="A one: the character")).to_be_visible()
+    lectern.open(step="far", present=1)
+    expect(lectern.root.get_by_role("button", name="A about 3 characters")).to_be_visible()
     lectern.press("Space")
-    expect(lectern.root.locator(".kit-right")).to_contain_text("as many as there are different characters")
+    expect(lectern.root.locator(".kit-right")).to_contain_text("about 10 characters")
     lectern.at(8, 0)
     lectern.root.get_by_role("button", name="Ask again").click()
     expect(lectern.root.locator(".kit-right")).to_have_count(0)
     lectern.press("a")  # what most hands were for
-    expect(lectern.root.locator(".kit-wrong")).to_contain_text("✗ A one: the character's number")
+    expect(lectern.root.locator(".kit-wrong")).to_contain_text("✗ A about 3 characters")
     lectern.press("Space")
     lectern.at(8, 1)
+
+
+def test_quick_presses_skip_no_question(lectern: Lectern) -> None:
+    lectern.open(step="rain", present=1)
+    for _press in range(3):  # to the question, to its answer, to the next step
+        lectern.press("PageDown")
+    lectern.at(6, 2)
+    lectern.press("ArrowUp")
+    lectern.at(6, 1)
+    expect(lectern.root.locator(".kit-right")).to_be_visible()
+
+
+def test_screen_is_blank_until_a_key_is_pressed(lectern: Lectern) -> None:
+    lectern.open(step="first", present=1)
+    for key in (".", "b"):
+        lectern.press(key)
+        expect(lectern.root).to_have_class(re.compile("ln-blank"))
+        lectern.press("Space")
+        expect(lectern.root).not_to_have_class(re.compile("ln-blank"))
+        lectern.at(3, 0)
+
+
+def test_browsers_back_returns_from_a_jump(lectern: Lectern) -> None:
+    lectern.open(step="points", present=1)
+    lectern.root.locator(".kit-picture .ln-button").nth(2).click()
+    lectern.at(3, 1)
+    lectern.page.go_back()
+    lectern.at(9, 0)
+    assert lectern.query()["step"] == "points"
 
 
 def entry(lectern: Lectern, matrix: str, number: int) -> Locator:
@@ -138,7 +168,7 @@ def test_matrix_entry_changes_by_click_and_keys(lectern: Lectern) -> None:
         lectern.press(key)
         lectern.rest()
         expect(first_entry).to_have_text(stands)
-    lectern.at(4, 1)
+    lectern.at(4, 0)
 
 
 def test_fields_and_sliders_keep_their_keys(lectern: Lectern) -> None:
@@ -148,7 +178,7 @@ def test_fields_and_sliders_keep_their_keys(lectern: Lectern) -> None:
     for key in ("a", "p", "Space", "ArrowLeft"):
         field.press(key)
     lectern.rest()
-    lectern.at(5, 4)
+    lectern.at(5, 2)
     assert field.input_value() == "teap "
     field.press("Enter")
     lectern.open(step="word")
@@ -161,19 +191,19 @@ def test_fields_and_sliders_keep_their_keys(lectern: Lectern) -> None:
 
 
 def test_reload_restores_step_without_history_entries(lectern: Lectern) -> None:
-    lectern.open(step="joined")
+    lectern.open(step="first")
     lengths = lectern.page.evaluate("history.length")
-    lectern.root.get_by_role("button", name="Put them together").click()
+    lectern.root.get_by_role("button", name="Show the output").click()
     lectern.rest()
-    assert lectern.query() == {"step": "joined", "together": "1"}
+    assert lectern.query() == {"step": "first", "scores": "1"}
     assert lectern.page.evaluate("history.length") == lengths
     lectern.page.reload()
-    expect(lectern.root.get_by_role("button", name="Take them apart")).to_be_visible()
+    expect(lectern.root.get_by_role("button", name="Hide the output")).to_be_visible()
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
     expect(lectern.page.get_by_role("heading", level=1, name="Perplexity")).to_be_visible()
     lectern.press("ArrowRight")  # the lecture's keys are gone with it
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Learn").click()
-    lectern.at(4, 0)
+    lectern.at(3, 0)
 
 
 MOVED = """
@@ -189,25 +219,26 @@ MOVED = """
 
 
 def test_shared_matrices_move_unless_motion_is_reduced(lectern: Lectern) -> None:
-    lectern.open(step="joined")
+    lectern.open(step="labels")
     lectern.page.evaluate(MOVED)
     lectern.press("Space")
-    lectern.at(4, 1)
+    lectern.at(5, 1)
     assert lectern.page.evaluate("moved") == []
     lectern.page.emulate_media(reduced_motion="no-preference")
     lectern.press("ArrowUp")
-    lectern.at(4, 0)
-    assert sorted(lectern.page.evaluate("moved")) == ["H_t-1", "W_hh", "W_xh", "X_t"]
-    lectern.control("together").click()
+    lectern.at(5, 0)
+    assert set(lectern.page.evaluate("moved")) == {"x_t", "H_t", "softmax", "x_t+1"}
+    moved = len(lectern.page.evaluate("moved"))
+    lectern.control("learnt").click()
     lectern.rest()
-    assert len(lectern.page.evaluate("moved")) == 4, "within a step nothing moves"
+    assert len(lectern.page.evaluate("moved")) == moved, "within a step nothing moves"
 
 
 # ---- formulas ------------------------------------------------------------------------------------------
 
 
 def test_formulas_are_typeset_without_errors(lectern: Lectern) -> None:
-    lectern.open(step="joined")
+    lectern.open(step="one")
     formulas = [symbols.typeset(step.formula_at(step.initial_values)) for step in STEPS]
     assert lectern.page.evaluate(TYPESET, formulas) == []
     assert len(lectern.page.evaluate(TYPESET, [r"\nothing", r"\frac{1}"])) == 2
@@ -238,7 +269,7 @@ def test_pointing_at_symbol_frames_matrix_and_explains(lectern: Lectern) -> None
     entry(lectern, "H_t-1", 5).hover()
     expect(tip).to_contain_text("hidden state one step earlier")
     assert lectern.root.evaluate(FRAMED, "H_t-1")
-    lectern.open(step="clipped", pick=SEEN, theta=2)
+    lectern.open(step="clip", theta=2)
     symbol(lectern, "theta").hover()
     expect(tip).to_contain_text(re.compile("threshold.*= 2$"))
 
@@ -263,7 +294,7 @@ def test_symbol_is_reached_held_and_released_by_keys(lectern: Lectern) -> None:
 
 def test_code_panel_opens_and_copied_code_runs(lectern: Lectern) -> None:
     lectern.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    lectern.open(step="joined", present=1)
+    lectern.open(step="one", present=1)
     panel, cell = lectern.root.locator("aside.ln-code"), lectern.root.locator(".ln-cell")
     width = lectern.root.locator(".kit-picture").bounding_box()
     lectern.press("c")
@@ -274,9 +305,9 @@ def test_code_panel_opens_and_copied_code_runs(lectern: Lectern) -> None:
     names: dict[str, object] = {}
     exec(lectern.page.evaluate("navigator.clipboard.readText()"), names)
     assert {"XH", "W", "both"} <= names.keys()
-    lectern.press("Space")  # the button has let go of the keys
-    lectern.at(4, 1)
-    expect(cell).to_contain_text("typed = None")
+    lectern.press("PageDown")  # the button has let go of the keys
+    lectern.at(5, 0)
+    expect(cell).to_contain_text("output_text")
     lectern.press("Escape")
     expect(panel).to_be_hidden()
     lectern.rest()
@@ -284,20 +315,20 @@ def test_code_panel_opens_and_copied_code_runs(lectern: Lectern) -> None:
 
 
 def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
-    lectern.open(step="joined")
+    lectern.open(step="labels")
     desk = lectern.notes()
-    first, second = scenes()[3].main_steps
+    first, second = scenes()[4].main_steps[:2]
     expect(desk.locator("#title")).to_have_text(first.title)
     expect(desk.locator("#lines li")).to_have_text([first.say, str(first.prompt)])
     expect(desk.locator("#next")).to_contain_text(second.title)
-    expect(desk.locator("#where")).to_contain_text("4 One product · 1/2")
+    expect(desk.locator("#where")).to_contain_text("5 A character model · 1/4")
     desk.keyboard.press("Space")
-    lectern.at(4, 1)
-    desk.get_by_role("button", name=scenes()[3].appendix[0].title).click()
-    lectern.at(4, 2)
+    lectern.at(5, 1)
+    desk.get_by_role("button", name=scenes()[4].appendix[0].title).click()
+    lectern.at(5, 4)
     expect(lectern.root.locator(".ln-dots")).to_contain_text("Appendix")
     desk.get_by_role("button", name="Go on").click()
-    lectern.at(5, 0)
+    lectern.at(6, 0)
     desk.get_by_role("button", name="Start").click()
     expect(desk.get_by_role("timer")).to_have_text(re.compile("0:0[1-9]"))
     lectern.open(step="labels", lang="zh")  # loaded again, the stage has its window still
@@ -315,8 +346,8 @@ def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
 def test_plot_has_its_lines_names_and_numbers(lectern: Lectern) -> None:
     lectern.open(step="book")
     plot = lectern.root.locator(".kit-plot svg").first
-    expect(plot.get_by_text("RNN", exact=True)).to_be_visible()
-    expect(plot.get_by_text("10⁴", exact=True)).to_be_visible()
+    expect(plot.get_by_text("table", exact=True)).to_be_visible()
+    expect(plot.get_by_text("10³²", exact=True)).to_be_visible()
     widths = plot.locator("path").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().width)")
     assert max(widths) > 100
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from rnnviz.lecture import scene_5_word as scene
-from rnnviz.lecture.machine import Machine
-from tests.support.lecture import nodes, nodes_of
+from rnnviz.lecture.machine import Machine, numbers
+from rnnviz.lecture.readers import load
+from rnnviz.lecture.small_rnn import SmallRNN, unroll
+from rnnviz.scoring.tracer import trace
+from tests.support.lecture import nodes, nodes_of, run_code, step_of
 
 
 @pytest.mark.parametrize("seed", [0, 2, 7])
@@ -13,8 +16,9 @@ def test_a_steps_loss_is_what_its_softmax_gives_to_the_next_character(seed: int)
     word, picture = Machine(seed), scene.softmax(seed)[0]
     columns = nodes_of(picture, "matrix")
     assert np.allclose([np.ravel(cell["values"]) for cell in columns], word.forward.probabilities, rtol=1e-4)
-    written = [part["latex"].split("= ")[1] for part in nodes(picture) if "= " in part.get("latex", "")]
-    assert written == [f"{loss:.2f}" for loss in word.forward.losses]
+    written = [part["latex"] for part in nodes(picture) if "= " in part.get("latex", "")]
+    losses = enumerate(word.forward.losses, start=1)
+    assert written == [rf"\ell_{t} = {loss:.2f}" for t, loss in losses]
     assert [cell["lit"] for cell in columns] == [[[label, 0]] for label in word.targets]
 
 
@@ -55,3 +59,27 @@ def test_trained_it_knows_the_word_by_heart(word: str) -> None:
     curve = nodes_of(picture, "line")[-1]["ys"]
     assert len(curve) == scene.TRAINING_STEPS + 1
     assert 1 <= curve[-1] < 1.1
+
+
+@pytest.mark.parametrize("learnt", [0, 1])
+def test_a_network_reads_the_text_or_itself(learnt: int) -> None:
+    forced, free = (run_code("labels", itself=itself, learnt=learnt) for itself in (0, 1))
+    assert "".join(forced["read"]) == "machin"
+    assert forced["output_text"] != free["output_text"]
+    assert free["read"] == ["m", *free["output_text"][:-1]], "an output is the next input"
+    net = SmallRNN(**{name: forced[name] for name in ("W_xh", "W_hh", "b_h", "W_hq", "b_q")})
+    by_hand = unroll(net, numbers("machin"), numbers("achine"))
+    np.testing.assert_allclose(forced["P"], by_hand.probabilities)
+    picture = step_of("labels").draw({**step_of("labels").initial_values, "itself": 1, "learnt": learnt})[0]
+    (graph,) = nodes_of(picture, "graph")
+    back = [arrow[:2] for arrow in graph["arrows"] if arrow[2] == "back"]
+    assert back == [[f"o{t}", f"x{t + 1}"] for t in range(1, 6)]
+
+
+def test_a_drawn_number_falls_into_the_share_of_what_is_written() -> None:
+    model = load("timemachine-lstm")
+    text, rng = "The Time Traveller ", np.random.default_rng(1)
+    for _n in range(5):
+        P = np.exp(trace(model, text).log_probs[-1].astype(float))
+        text += model.vocabulary.symbol(int(np.flatnonzero(np.cumsum(P) / P.sum() >= rng.random())[0]))
+    assert run_code("draw", n=5)["written"] == text

@@ -7,9 +7,9 @@ import pytest
 
 import rnnviz
 from rnnviz.lecture import scene_6_perplexity as scene
-from rnnviz.lecture.number_format import fixed, rough, ten_to
+from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.ui.pages.learn.lecture import Lecture
-from tests.support.lecture import nodes_of
+from tests.support.lecture import nodes_of, run_code
 
 
 def test_costs_equal_the_packages_perplexity() -> None:
@@ -21,23 +21,30 @@ def test_costs_equal_the_packages_perplexity() -> None:
     ]
     numbers = [bars["rows"][0][2] for bars in nodes_of(picture, "bars")]
     assert numbers == [*(rough(ending, 3) for ending in measured), "69"]
-    assert "lowest for “on the river”, highest for “piouw;kcj pwepoiut”" in notice
+    assert (
+        "“on the river” costs least, “piouw;kcj pwepoiut” most. That is worse than guessing among all 69"
+        in notice
+    )
 
     text = "It was a quiet evening"
     score = rnnviz.perplexity(model, text=text)
     named = {row[0]: row[2] for row in nodes_of(scene.bits("lstm", text)[0], "bars")[0]["rows"]}
     assert named["LSTM"] == fixed(score.bits_per_character)
-    assert named["uniform guess, 69"] == fixed(math.log2(69))
-
-    (table,) = nodes_of(scene.length("lstm", text, 9, "x", 1)[0], "table")
-    nine = rnnviz.perplexity(model, text=text[:9])
-    assert table["rows"][0][3] == fixed(nine.perplexity)
-    assert table["rows"][0][2] == ten_to(-9 * math.log10(nine.perplexity))
+    assert named["uniform guess, 69: no compression"] == fixed(math.log2(69))
 
 
-def test_the_example_of_two_lengths_is_not_rounded_twice() -> None:
-    (table,) = nodes_of(scene.length("lstm", scene.LONG["en"], 80, scene.SHORT["en"], 20)[0], "table")
-    assert table["rows"][0][3] == "2.96", "2.9648, whose three decimals are 2.965"
+def test_counts_stand_beside_networks_on_text_that_none_was_trained_on() -> None:
+    counts, rnn, gru = nodes_of(scene.memory()[0], "line")
+    assert tuple(counts["ys"]) == scene.HELD_OUT["en"]
+    assert gru["ys"][0] < counts["ys"][-1] < rnn["ys"][0]
+
+
+@pytest.mark.parametrize("p", [0.5, 0.8, 0.95])
+def test_entropy_is_the_least_that_a_model_pays(p: float) -> None:
+    names = run_code("entropy", p=p)
+    by_hand = -p * math.log2(p) - (1 - p) * math.log2(1 - p)
+    assert names["entropy"] == pytest.approx(by_hand, abs=1e-9)
+    assert names["q"][names["curve"].argmin()] == pytest.approx(p)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +66,8 @@ def test_perplexity_is_the_geometric_mean_of_1_over_p(P: list[float], expected: 
     ],
 )
 def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None, words: str) -> None:
-    picture, notice = scene.game(case, p)
+    _picture, notice = scene.game(case, p)
     assert words in notice
-    assert any("harmonic" in part["words"] for part in nodes_of(picture, "text"))
 
 
 def test_guesses_are_counted_and_bound_the_entropy() -> None:

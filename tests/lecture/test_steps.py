@@ -1,5 +1,7 @@
 """Every step of the lecture, at its default and at the ends of each of its controls, in both languages."""
 
+import contextlib
+import io
 import json
 import math
 import re
@@ -11,7 +13,7 @@ import pytest
 from rnnviz import i18n
 from rnnviz.lecture import controls, symbols
 from rnnviz.lecture.controls import Control
-from rnnviz.lecture.steps import PICK, Step
+from rnnviz.lecture.steps import CODE_WIDTH, PICK, Step
 from tests.support.lecture import STEPS, nodes, shown_values, unexplained
 
 every_step = pytest.mark.parametrize(("module", "step"), STEPS, ids=lambda part: getattr(part, "name", part))
@@ -59,8 +61,12 @@ def test_a_steps_code_runs_by_itself_and_gives_its_numbers(module: str, step: St
         code = step.code(now)
         if code:
             names_in_code: dict[str, Any] = {}
-            exec(compile(code, step.name, "exec"), names_in_code)
-            assert len(max(code.splitlines(), key=len)) <= 110
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, step.name, "exec"), names_in_code)
+            assert printed.getvalue().strip(), "the last line prints the picture's number"
+            for line in code.splitlines():  # a text alone can't be broken
+                assert len(line) <= CODE_WIDTH or re.fullmatch(r"\w+ = (['\"]).*\1", line), line
 
 
 @every_step
@@ -89,7 +95,12 @@ def test_a_step_says_what_to_say_and_what_to_ask(module: str, step: Step) -> Non
 def test_step_names_differ_and_stops_fill_a_lecture() -> None:
     names = [step.name for _module, step in STEPS]
     assert len(names) == len(set(names))
-    assert 40 <= math.fsum(step.minutes for _module, step in STEPS) <= 50
+    stops = [step for _module, step in STEPS if not step.appendix]
+    assert 22 <= len(stops) <= 26
+    assert sum(step.minutes > 0 for step in stops) == 18
+    assert math.fsum(step.minutes for _module, step in STEPS) == 40, "five minutes are for the class"
+    assert math.fsum(step.minutes_of_90 for _module, step in STEPS) == 85
+    assert all(step.minutes_of_90 for step in stops)
 
 
 def test_playing_slider_goes_on_in_growing_steps_and_begins_again() -> None:

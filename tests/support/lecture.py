@@ -44,7 +44,22 @@ def nodes_of(picture: Node, kind: str) -> list[Node]:
 COMMANDS = {
     *("quad", "qquad", "tfrac", "frac", "textstyle", "displaystyle", "bigl", "bigr", "Bigl", "Bigr"),
     *("ldots", "cdots", "mid", "lVert", "rVert", "sum", "prod", "partial", "odot", "cdot", "leftarrow"),
-    *("infty", "to", "le", "ge", "approx", "neq", "Rightarrow", "exp", "log", "lim", "max", "min", "top"),
+    *(
+        "infty",
+        "to",
+        "le",
+        "ge",
+        "approx",
+        "neq",
+        "Rightarrow",
+        "exp",
+        "log",
+        "lim",
+        "max",
+        "min",
+        "top",
+        "sim",
+    ),
 }
 
 MATRIX = re.compile(r"\\(begin|end)\{[bp]?(small)?matrix\}|\\\\")

@@ -14,13 +14,12 @@ from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_5_word import descended
 from rnnviz.lecture.small_rnn import unroll
+from tests.support.lecture import run_code
 
 
 def expected(name: str, text: str) -> npt.NDArray[np.float64]:
     """P (V,) of what comes after a text, by a model of *The Time Machine*."""
     model = load(f"timemachine-{name}")
-    if name == "6gram":
-        return np.exp(model.log_probs(model.vocabulary.encode(text)))
     return np.exp(np.asarray(trace(model, text).log_probs[-1], np.float64))
 
 
@@ -49,9 +48,11 @@ def table_or_network() -> list[str]:
 def two_steps() -> list[str]:
     net, forward, alone = Machine().net, Machine().forward, Machine(text="achine").forward
     from_state = forward.state[0] @ net.W_hh
+    pre = forward.x[:2] @ net.W_xh + net.b_h
+    without_tanh = pre[1] + pre[0] @ net.W_hh
     return [
         vector(forward.x[0] @ net.W_xh + net.b_h),
-        *map(vector, (forward.state[0], from_state, forward.state[1], alone.state[0])),
+        *map(vector, (forward.state[0], from_state, forward.state[1], alone.state[0], without_tanh)),
     ]
 
 
@@ -71,7 +72,13 @@ def one_product() -> list[str]:
 
 def labels_and_loss() -> list[str]:
     forward = Machine().forward
-    return [Machine().labels, fixed(math.exp(-forward.losses[2])), fixed(forward.losses[2])]
+    loss = forward.losses[2]
+    return [
+        Machine().labels,
+        fixed(math.exp(-loss)),
+        fixed(loss),
+        "m" + "".join(run_code("labels", itself=1)["output_text"]),
+    ]
 
 
 def perplexity(p: list[float]) -> float:
@@ -160,7 +167,7 @@ TEXTS = "and where", "in the atmosphere"
 
 def two_texts() -> list[str]:
     apart = {}
-    for cell in ("rnn", "mlp", "gru"):
+    for cell in ("rnn", "mlp"):
         value, other = (expected(cell, text) for text in TEXTS)
         apart[cell] = np.abs(value - other).max()
         if cell == "rnn":
@@ -168,7 +175,7 @@ def two_texts() -> list[str]:
             assert [symbol(int(p.argmax())) for p in (value, other)] == [" ", "d"]
     assert TEXTS[0][-4:] == TEXTS[1][-4:]
     assert apart["rnn"] > 0.5
-    return [fixed(apart[cell]) for cell in ("rnn", "mlp", "gru")]
+    return [fixed(apart[cell]) for cell in ("rnn", "mlp")]
 
 
 def one_word() -> list[str]:
@@ -213,16 +220,14 @@ def the_gap() -> list[str]:
     assert sum(value < 90 for value in right("rnn", fails)) == 1
     reach = [max(k for k in gaps if min(right(cell, k)) > 99) for cell in ("gru", "lstm")]
     opened = min(min(right(f"{cell}.open", 80)) for cell in ("gru", "lstm"))
-    percents = f"{math.floor(min(right('rnn', fails)) + 0.5)} %"
+    percents = f"{min(right('rnn', fails)):g} %"
     return [str(fails), percents, *map(str, reach), fixed(math.log10(0.73**80), 0), f"{opened:.0f} %"]
 
 
 def exercises() -> list[str]:
     text = "It is a remarkable discover"
     changed = text[:-20] + "x" + text[-19:]
-    moved = {}
-    for kind in ("lstm", "6gram"):
-        moved[kind] = np.abs(expected(kind, text) - expected(kind, changed)).sum() / 2
+    moved = np.abs(expected("lstm", text) - expected("lstm", changed)).sum() / 2
     multiplied = r"by ([\d.,]*\d(?: × 10\S+)?)"
     answers = {rho: re.findall(multiplied, scene_7_backwards.dial(rho, 40, 1)[1]) for rho in (0.8, 1.2)}
     generator = np.random.default_rng(1)
@@ -239,13 +244,13 @@ def exercises() -> list[str]:
     second_ten = (1, 2, 5, 10, 20).index(20)
     return [
         *(str(size) for size in (len(SYMBOLS), load("timemachine-rnn").vocabulary.size)),
-        fixed(moved["lstm"]),
-        fixed(moved["6gram"]),
+        fixed(moved),
         answers[0.8][0],
         fixed(linear, 0),
         answers[1.2][2],
         str(writing["greedy"][0]["period"]),
         percent(beams[16]["repeated"][0]),
+        percent(beams[0]["repeated"][0]),
         *(f"{100 * own_answers[name][second_ten][0]:.0f} %" for name in ("free", "by_accident")),
         str(reach),
     ]

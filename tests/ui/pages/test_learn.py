@@ -119,16 +119,16 @@ def test_unknown_step_in_address_opens_the_first() -> None:
 
 
 def test_scene_keeps_values_and_its_steps_share_them() -> None:
-    lecture = Lecture({"step": "joined"})
+    lecture = Lecture({"step": "softmax"})
     answered(lecture, {"changes": {"seed": 9}})
     answered(lecture, {"scene": 1})
-    back = answered(lecture, {"scene": 4})
-    assert back["query"] == {"step": "joined", "seed": "9"}
-    assert answered(lecture, {"go": "one"})["query"]["seed"] == "9"
+    back = answered(lecture, {"scene": 5})
+    assert back["query"] == {"step": "softmax", "seed": "9"}
+    assert answered(lecture, {"go": "path"})["query"]["seed"] == "9"
 
 
 def test_values_that_raise_an_error_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    lecture = Lecture({"step": "joined"})
+    lecture = Lecture({"step": "one"})
     with monkeypatch.context() as patch:
         patch.setattr(Lecture, "_picture_data", Mock(side_effect=ConfigError("no picture")))
         assert "no picture" in json.loads(lecture.answer({"changes": {"seed": 9}}, {}, str))["error"]
@@ -148,7 +148,7 @@ def test_unchanged_value_resets_no_other() -> None:
 
 @pytest.mark.parametrize(("step", "place"), [(99, len(scenes()[3].steps) - 1), (-3, 0)])
 def test_step_beyond_scene_becomes_its_nearest(step: int, place: int) -> None:
-    assert answered(Lecture({"step": "joined"}), {"step": step})["step"] == place
+    assert answered(Lecture({"step": "one"}), {"step": step})["step"] == place
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])

@@ -125,6 +125,8 @@ class Lecture:
         if step.question:
             options = [_(option) for option in step.question.options]
             data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
+            if values[PICK] == OPEN and step.question.shows:
+                data["exhibit"] = step.question.shows()
             if values[PICK] == OPEN:
                 return {"data": data, "notice": _("What do you think?"), "code": None}
         picture, notice = step.draw(values)
