@@ -265,6 +265,11 @@ def live_words() -> dict[str, str]:
         "step": _("Unit {n} after “{c}”: {formula}"),
         **{f"step.{name}": _step_words(name) for name in CELLS},
         "step.link": _("See this unit on Inside →"),
+        "step.weighted": _(
+            "{name} after “{c}”: {units} numbers, weighted; before {before}, now {now}. "
+            "The units that moved it most: {moves}."
+        ),
+        "step.weighted.link": _("See this direction on Inside →"),
         "low": _("low"),
         "high": _("high"),
         "more": _("More"),
@@ -307,7 +312,7 @@ def live_words() -> dict[str, str]:
         "said.wrote": _("wrote {c}"),
         "readout.at": _("character {n}"),
         "readout.actual": _("{c}: surprisal {bits} bits"),
-        "readout.unit": _("unit {n}: {v}"),
+        "readout.unit": _("{unit}: {v}"),
         "readout.without": _("without {c}, {of} costs {bits} bits more"),
         "readout.pinned": _("Escape unpins"),
         "figure": _(
@@ -315,7 +320,7 @@ def live_words() -> dict[str, str]:
             "Enter pins one, Escape unpins."
         ),
         "alt.states": _("{what}: {units} units as rows, {n} characters as columns."),
-        "alt.strongest": _("After character {n}, unit {unit} is farthest from 0, at {v}."),
+        "alt.strongest": _("After character {n}, {unit} is farthest from 0, at {v}."),
         "alt.empty": _("Nothing has been read yet."),
         "alt.perplexity": _("The running perplexity ends at {p}."),
         "alt.below": _("The running perplexity ends at {p}, below the {ngram}'s {q}."),
@@ -458,6 +463,7 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     ]
     return {
         "name": short_names().get(best.target, name),
+        "target": best.target,
         "caption": together(filter(None, caption)),
         "about": _(
             "{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause."
