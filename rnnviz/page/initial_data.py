@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rnnviz.networks.checkpoint import ModelInfo
+    from rnnviz.networks.config import ModelConfig
     from rnnviz.networks.model_card import Recorded
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import Network, NumpyModel
@@ -423,6 +424,14 @@ def typed_share_sentence(finding: Recorded) -> str:
     )
 
 
+def numbers_sentence(finding: Recorded, config: ModelConfig) -> str:
+    """The sentence on what a named row is: one number of the network, or a weighted sum of a layer's."""
+    if finding.weighted is None:
+        numbers = config.layers * config.hidden_size
+        return _("One of {n} numbers in this network.").format(n=f"{numbers:,}")
+    return _("{n} numbers of this network, weighted.").format(n=f"{config.hidden_size:,}")
+
+
 def invitation(target: str, characters: str) -> str:
     """The sentence that says which key to type to see the unit change; "" if the network knows no such mark.
 
@@ -449,13 +458,11 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     does = caption_words or _("It follows this: {name}.")
     diverging = live.scale(named_unit.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
-    numbers = _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}")
     teaching = _("Nobody told it to.")
     if best.weighted is not None:
-        numbers = _("{n} numbers of this network, weighted.").format(n=f"{config.hidden_size:,}")
         teaching = _("A fit chose the weights; nobody told the network.")
     caption = [
-        numbers,
+        numbers_sentence(best, config),
         does.format(colour=high if best.direction > 0 else low, name=name),
         teaching,
         typed_share_sentence(best),
