@@ -50,7 +50,7 @@ that remember, "others": the rest, both lists of Recorded, "unanswered": {target
 Cards of 0.1.0 have "command" and "findings" only, without evidence.
 """
 
-SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "line-position", "word-start")
+SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "speaker", "line-position", "word-start")
 """Targets that a run searches for, as far as they suit its text."""
 
 Why = Literal["absent", "throughout", "short", "same text", "costly"]
