@@ -60,8 +60,10 @@ def reference_trace(model: Network) -> Trace:
     return Tracer(model).extend(sample(model, "", REFERENCE_LENGTH, temperature=0.8, seed=0))
 
 
+# Each keystroke's answer has an order; a reader turns between few.
+@lru_cache(maxsize=12)
 def unit_order(
-    model: Network, kind: str, layer: int, quantity: str = "hidden", first: Sequence[int] = ()
+    model: Network, kind: str, layer: int, quantity: str = "hidden", first: tuple[int, ...] = ()
 ) -> Ids:
     """The unit of each row, (H,).
 
@@ -173,13 +175,13 @@ def row_values(model: Network, trace: Trace, quantity: str, layer: int, start: i
     return np.column_stack([values, *(f.along(plane) for f, plane in zip(sums, planes, strict=True))])
 
 
-def named_among(named: tuple[NamedUnit, ...], quantity: str, layer: int) -> list[int]:
+def named_among(named: tuple[NamedUnit, ...], quantity: str, layer: int) -> tuple[int, ...]:
     """The numbers of the named units in a heat map of this quantity and layer."""
-    return [
+    return tuple(
         named_unit.unit
         for named_unit in named
         if (named_unit.quantity, named_unit.layer) == (quantity, layer)
-    ]
+    )
 
 
 def target_name(target: str) -> str:
