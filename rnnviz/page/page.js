@@ -394,7 +394,8 @@ class Page {
     if (text !== ask.text) this.offers++;
     const looks = arrival?.looks ?? { ...fixed.first, order: "steady" };
     const extra = { offer: this.offers, ...(arrival && { arrival: arrival.arrival }) };
-    return { ...looks, fresh: true, base: 0, digest: "", text, extra };
+    const pin = arrival ? arrival.arrival.pin : ask.pin;
+    return { ...looks, pin, fresh: true, base: 0, digest: "", text, extra };
   }
 
   /** Say what has gone wrong; "" takes it back. @param {string} message */

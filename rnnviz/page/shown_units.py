@@ -257,8 +257,8 @@ def _lack(search: Recorded) -> str:
     if rival is None or search.verdict not in ("character", "context", "untrained"):
         return reason_words()[search.verdict]
     messages = {
-        "character": _("{score}, where the last character tells {rival}"),
-        "context": _("{score}, where the last few characters tell {rival}"),
-        "untrained": _("{score}, where an untrained network tells {rival}"),
+        "character": _("{score}; the last character: {rival}"),
+        "context": _("{score}; the last characters: {rival}"),
+        "untrained": _("{score}; untrained: {rival}"),
     }
     return messages[rival.kind].format(score=f"{search.reported:.2f}", rival=f"{rival.score:.2f}")

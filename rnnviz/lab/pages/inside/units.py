@@ -637,9 +637,9 @@ class UnitCard:
         """Draw the card from this `scan`; None: from one of the text in the model's card, or on the page."""
         view = self.view
         for finding in self._findings():
-            about = numbers_sentence(finding, view.model.config), typed_share_sentence(finding)
             follows = render_finding.join_sentences(finding.follows())
-            st.markdown(together(filter(None, (follows, *about))))
+            numbers = "" if finding.weighted else numbers_sentence(finding, view.model.config)
+            st.markdown(together(filter(None, (follows, numbers, typed_share_sentence(finding)))))
         source = Source(CARD_TEXT) if view.context.info.card.get("text") else PAGE
         scan = scan or SCAN.render(view, source, layer=view.layer, quantity=self.quantity)
         unit_report = None if scan is None else scan[view.layer, self._scanned_row()]
