@@ -389,16 +389,12 @@ def tanh(rho: float, seed: int) -> StepPicture:
     W = rng.standard_normal((6, 6))
     W *= rho / abs(np.linalg.eigvals(W)).max()
     X = rng.standard_normal((10, 6))  # X_t W_xh + b_h
-    functions = {
-        "tanh": np.tanh,
-        "identity": lambda A: A,
-        "ReLU": lambda A: np.maximum(A, 0),
-    }
-    size = {}
-    for name, phi in functions.items():
-        H, size[name] = np.zeros(6), [0.0]
+    size = {"tanh": [0.0], "identity": [0.0], "ReLU": [0.0]}
+    for name in size:
+        H = np.zeros(6)
         for x in X:
-            H = phi(x + H @ W)
+            A = x + H @ W
+            H = {"tanh": np.tanh(A), "identity": A, "ReLU": np.maximum(A, 0)}[name]
             size[name].append(round(abs(H).max(), 2))
     # show
     colours = {"tanh": "model", "identity": "actual", "ReLU": "ngram"}
