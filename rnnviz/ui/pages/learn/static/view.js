@@ -54,9 +54,9 @@ export class View extends BaseView {
   onKey = (/** @type {KeyboardEvent} */ event) => handleKey(this, event);
   onSize = () => this.resized();
 
-  /** @param {HTMLElement} root @param {Promise<unknown>} styled */
-  constructor(root, styled) {
-    super(root, styled);
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
     this.stage = find(root, "div.ln-stage");
     this.notice = find(root, "p.ln-notice");
     this.presentButton = find(root, "button.ln-present");
@@ -158,7 +158,7 @@ export class View extends BaseView {
     this.label();
     this.room.takeAnswer(answer.room, answer.words);
     this.presenterChannel.show(answer, this.board.theme, this.room.door ? this.room.live : null);
-    Promise.all([this.styled, typefaces()]).then(() => {
+    typefaces().then(() => {
       if (this.answer !== answer) return;
       this.ready = true;
       this.root.hidden = false;
