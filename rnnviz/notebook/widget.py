@@ -44,6 +44,7 @@ _WORDS = {
     "limit": "The live view reads {n} characters, not what was beyond: rnnviz.perplexity reads longer texts.",
     "limit.link": "",
     "step.link": "",
+    "step.weighted.link": "",
 }
 
 

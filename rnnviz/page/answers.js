@@ -7,12 +7,13 @@ import { Reading, weigh, write } from "./engine.js";
 import { Vocabulary } from "./vocabulary.js";
 
 /** @import { SamplingSettings } from "../ui/pages/explore/static/types" */
-/** @import { Answer, Ask, BrowserRows, PageModel, Selection, PageAnswer, Tensors } from "./types" */
+/** @import { Answer, Ask, BrowserRows, PageModel, Selection, PageAnswer, Tensors, WeightedSum } from "./types" */
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
 
 const CONTINUATION_CHARS = 120;
 const BRANCH_CHARS = 80; // of each of several continuations
+const MAX_MOVES = 3; // units named in a weighted sum's step
 
 export class Answers {
   revision = 0;
@@ -109,8 +110,8 @@ export class Answers {
       ...(ask.digest !== model.digest && { fixed: { ...fixed, reach: this.reach } }),
       ...(ask.fresh && { text, opening: model.opening, offer: 1, ...ask.extra }),
     };
-    if (unit !== null && unit < this.network.H && typeof ask.pin === "number" && ask.pin < length)
-      header.step = { at: ask.pin, ...this.step(ask.pin, layer, unit) };
+    if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
+      Object.assign(header, this.step(ask.pin, quantity, layer, unit));
     if (why !== null && reading.left) {
       header.occlusionAt = why;
       arrays.occlusion = reading.left.bits;
@@ -219,8 +220,32 @@ export class Answers {
     return this.levels(values, quantity, layer, unit);
   }
 
+  /**
+   * The step of a unit, or of a weighted sum, at character t, as `_step` in live_session.py.
+   * @param {number} t @param {string} quantity @param {number} layer @param {number} unit
+   * @returns {Pick<Answer, "step" | "moves">}
+   */
+  step(t, quantity, layer, unit) {
+    const { network } = this;
+    if (unit < network.H) return { step: { at: t, ...this.unitStep(t, layer, unit) } };
+    return this.weightedStep(t, quantity, network.sums[quantity][unit - network.H]);
+  }
+
+  /** As `weighted_step` in live_answer.py. @param {number} t @param {string} quantity @param {WeightedSum} sum */
+  weightedStep(t, quantity, { weights, bias, layer }) {
+    const [before, after] = [t - 1, t].map((at) => this.reading.plane(quantity, layer, at, at + 1));
+    const along = (/** @type {Float32Array} */ state) => weights.reduce((v, w, n) => v + w * state[n], bias);
+    const added = Array.from(weights, (w, n) => w * (after[n] - before[n]) || 0); // NaN: nothing
+    const most = added.map((_, n) => n).sort((a, b) => Math.abs(added[b]) - Math.abs(added[a]) || a - b);
+    const values = { before: along(before), [quantity]: along(after) };
+    const finite = Object.entries(values).filter(([, v]) => Number.isFinite(v));
+    /** @type {[number, number][]} */
+    const moves = most.slice(0, MAX_MOVES).map((n) => [n, added[n]]);
+    return { step: { at: t, ...Object.fromEntries(finite) }, moves };
+  }
+
   /** One unit's step at character t, as `unit_step` in live_answer.py. @param {number} t @param {number} layer @param {number} unit */
-  step(t, layer, unit) {
+  unitStep(t, layer, unit) {
     const { model, network, reading } = this;
     const value = (/** @type {string} */ name, at = t) => reading.plane(name, layer, at, at + 1)[unit];
     /** @type {Record<string, number>} */

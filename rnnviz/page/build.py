@@ -161,8 +161,9 @@ def network_header(
 def page_words() -> dict[str, str]:
     """The page's own words, and those of the live view that say something else here."""
     return {
-        "limit.link": "",  # these two link to pages of the app
+        "limit.link": "",  # these link to pages of the app
         "step.link": "",
+        "step.weighted.link": "",
         "waiting": _("The page is still reading: the network, or the text."),
         "page.network": _("Network"),
         "page.look": _("Look inside"),

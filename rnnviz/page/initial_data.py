@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rnnviz.networks.checkpoint import ModelInfo
+    from rnnviz.networks.config import ModelConfig
     from rnnviz.networks.model_card import Recorded
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import Network, NumpyModel
@@ -265,6 +266,11 @@ def live_words() -> dict[str, str]:
         "step": _("Unit {n} after “{c}”: {formula}"),
         **{f"step.{name}": _step_words(name) for name in CELLS},
         "step.link": _("See this unit on Inside →"),
+        "step.weighted": _(
+            "{name} after “{c}”: {units} numbers, weighted; before {before}, now {now}. "
+            "The units that moved it most: {moves}."
+        ),
+        "step.weighted.link": _("See this direction on Inside →"),
         "low": _("low"),
         "high": _("high"),
         "more": _("More"),
@@ -307,7 +313,7 @@ def live_words() -> dict[str, str]:
         "said.wrote": _("wrote {c}"),
         "readout.at": _("character {n}"),
         "readout.actual": _("{c}: surprisal {bits} bits"),
-        "readout.unit": _("unit {n}: {v}"),
+        "readout.unit": _("{unit}: {v}"),
         "readout.without": _("without {c}, {of} costs {bits} bits more"),
         "readout.pinned": _("Escape unpins"),
         "figure": _(
@@ -315,7 +321,7 @@ def live_words() -> dict[str, str]:
             "Enter pins one, Escape unpins."
         ),
         "alt.states": _("{what}: {units} units as rows, {n} characters as columns."),
-        "alt.strongest": _("After character {n}, unit {unit} is farthest from 0, at {v}."),
+        "alt.strongest": _("After character {n}, {unit} is farthest from 0, at {v}."),
         "alt.empty": _("Nothing has been read yet."),
         "alt.perplexity": _("The running perplexity ends at {p}."),
         "alt.below": _("The running perplexity ends at {p}, below the {ngram}'s {q}."),
@@ -418,6 +424,14 @@ def typed_share_sentence(finding: Recorded) -> str:
     )
 
 
+def numbers_sentence(finding: Recorded, config: ModelConfig) -> str:
+    """The sentence on what a named row is: one number of the network, or a weighted sum of a layer's."""
+    if finding.weighted is None:
+        numbers = config.layers * config.hidden_size
+        return _("One of {n} numbers in this network.").format(n=f"{numbers:,}")
+    return _("{n} numbers of this network, weighted.").format(n=f"{config.hidden_size:,}")
+
+
 def invitation(target: str, characters: str) -> str:
     """The sentence that says which key to type to see the unit change; "" if the network knows no such mark.
 
@@ -444,13 +458,11 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     does = caption_words or _("It follows this: {name}.")
     diverging = live.scale(named_unit.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
-    numbers = _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}")
     teaching = _("Nobody told it to.")
     if best.weighted is not None:
-        numbers = _("{n} numbers of this network, weighted.").format(n=f"{config.hidden_size:,}")
         teaching = _("A fit chose the weights; nobody told the network.")
     caption = [
-        numbers,
+        numbers_sentence(best, config),
         does.format(colour=high if best.direction > 0 else low, name=name),
         teaching,
         typed_share_sentence(best),
@@ -458,6 +470,7 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     ]
     return {
         "name": short_names().get(best.target, name),
+        "target": best.target,
         "caption": together(filter(None, caption)),
         "about": _(
             "{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause."

@@ -23,11 +23,15 @@ import numpy as np
 
 from rnnviz.arrays import Array, Arrays
 from rnnviz.figures import live
+from rnnviz.networks.model_card import WeightedSum
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page import shown_units
 from rnnviz.scoring.sampling import PLAIN, SamplingSettings, sampling_distribution
 from rnnviz.scoring.text_reader import TextRead
 from rnnviz.scoring.trace import Trace
+
+MAX_MOVES = 3
+"""Units named in a weighted sum's step, at most."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +185,22 @@ def unit_step(trace: Trace, t: int, layer: int, unit: int) -> dict[str, float]:
         values |= {"cell_before": float(cell_before[layer, unit]), "cell": float(cell[layer, unit])}
     values |= {"before": float(hidden_before[layer, unit]), "hidden": float(hidden[layer, unit])}
     return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def weighted_step(
+    trace: Trace, t: int, quantity: str, weighted: WeightedSum
+) -> tuple[dict[str, float], list[tuple[int, float]]]:
+    """A weighted sum's step at character `t`: its values before and after, and the MAX_MOVES units whose
+    changes, weighted, moved it most, each with what it added. Values that are not finite are left out.
+    """
+    of_state = 1 if quantity == "cell" else 0
+    states = [trace.state_after(at)[of_state] for at in (t, t + 1)]
+    before, after = (np.asarray(state)[weighted.layer] for state in states)
+    values = {"before": float(weighted.along(before)), quantity: float(weighted.along(after))}
+    added = np.nan_to_num(weighted.weights.astype(np.float32) * (after - before))
+    most = np.argsort(-abs(added), kind="stable")[:MAX_MOVES]
+    moves = [(unit, float(added[unit])) for unit in most.tolist()]
+    return {name: value for name, value in values.items() if math.isfinite(value)}, moves
 
 
 Rows = tuple[Array, ...]

@@ -26,6 +26,7 @@ from rnnviz.page.live_answer import (
     content,
     find_browser_rows,
     unit_step,
+    weighted_step,
 )
 from rnnviz.page.payload import pack
 from rnnviz.page.text_numbers import number_values
@@ -229,9 +230,8 @@ class LiveSession:
             reach = {name: values.tolist() for name, values in shown_units.unit_reach(self.model).items()}
             header["fixed"] = {**fixed, "reach": reach}
         if ask.pin is not None and ask.pin < selection.length:
-            if selection.unit is not None and selection.unit < self.model.config.hidden_size:
-                step = unit_step(read.trace, ask.pin, selection.layer, selection.unit)
-                header["step"] = {"at": ask.pin, **step}
+            if selection.unit is not None:
+                header |= self._step(read.trace, ask.pin, selection, selection.unit)
             if ask.why:
                 header["occlusionAt"], arrays["occlusion"] = (
                     ask.pin,
@@ -257,6 +257,16 @@ class LiveSession:
             unit=ask.unit if ask.unit is not None and ask.unit < rows else None,
             memoryless=ask.memoryless and self.memoryless is not None,
         )
+
+    def _step(self, trace: Trace, t: int, selection: Selection, unit: int) -> dict[str, Any]:
+        """The header's entries on the step of a unit, or of a weighted sum, at character `t`."""
+        behind = unit - self.model.config.hidden_size
+        if behind < 0:
+            return {"step": {"at": t, **unit_step(trace, t, selection.layer, unit)}}
+        weighted = shown_units.weighted_sums(self.model, selection.quantity)[behind].weighted
+        assert weighted is not None
+        step, moves = weighted_step(trace, t, selection.quantity, weighted)
+        return {"step": {"at": t, **step}, "moves": moves}
 
     def _foreign(self, trace: Trace, bits: float | None) -> str:
         """The reason why the model's numbers say little of this text, see `contamination.foreign_reason`."""

@@ -117,7 +117,7 @@ def main() -> None:
             groups = measure(lectern, number, options.steps)
             every = [t for group in groups for t in group if t == t]
             late = f", {sum(t > LIMIT for t in every)} above {LIMIT}"
-            title = lectern.page.locator("h1").inner_text().removeprefix(str(number)).strip()
+            title = scenes()[number - 1].title
             cells = "   ".join(median_and_slowest(group) for group in groups)
             print(f"{number}  {title:<31}{cells}   {len(every)}{late}", flush=True)
             if groups[1]:  # the last scene has one step alone

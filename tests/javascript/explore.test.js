@@ -359,6 +359,38 @@ test("a unit's step is a sum in words, whose shares and values add up as they ar
   );
 });
 
+test("a weighted sum's row has its name in each layer, and its step the units that moved it", () => {
+  const store = new Store();
+  const [header, arrays] = answer({ layer: 1 }, { states: new Uint8Array(6) });
+  const named = { name: "Speech", unit: 2, layer: 0, quantity: "hidden" };
+  /** @type {any} */ (header.fixed).named = [named, { ...named, name: "Line", quantity: "cell" }];
+  store.apply(header, arrays);
+  const phrase = makePhrase({ "colour.unit": "unit {n}" });
+  assert.deepEqual(
+    [1, 2].map((unit) => store.rowName(unit, phrase)),
+    ["unit 1", "Speech"],
+  );
+  const said = makePhrase({ said: "{name}: {units}, {before} to {now} by {moves}" });
+  const step = { at: 3, before: -0.2, hidden: 1.1 };
+  assert.equal(
+    said(
+      "said",
+      controls.weightedTerms(
+        named,
+        1384,
+        step,
+        [
+          [7, 0.456],
+          [0, -0.1],
+          [9, 0],
+        ],
+        numbers,
+      ),
+    ),
+    "Speech: 1,384, −0.20 to 1.10 by 7 (+0.46), 0 (−0.10), 9 (0.00)",
+  );
+});
+
 test("a scale's ends have signs where it has two sides, and no numbers where each unit has its own", () => {
   const ends = (/** @type {number} */ low, /** @type {number} */ high, perUnit = false) =>
     controls.scaleEnds({ low, high }, perUnit, numbers, words);

@@ -65,6 +65,7 @@ ASKS: list[dict[str, Any]] = [
     {"text": TEXT[:301], "quantity": "candidate", "layer": 1, "start": 100, "columns": 60},
     {"text": TEXT[:310], "quantity": "candidate", "layer": 1, "start": 130, "columns": 60},
     {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "pin": 99, "quantity": "output"},
+    *({"text": TEXT[:200], "unit": 12, "pin": t, "quantity": q} for t in (0, 99) for q in ("hidden", "cell")),
     {"text": "one\r\ntwo\rthree\n\r\n"},
     {"text": "“é—" * 20},
     {"text": "aZ;" * 20},

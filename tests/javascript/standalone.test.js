@@ -59,13 +59,21 @@ for (const file of files) {
         const ask = JSON.parse(new TextDecoder().decode(rest[n]));
         const theirs = unpack(rest[n + 1]);
         const mine = own.answer(ask);
-        const { numbers, step, ...head } = theirs.header;
-        const { numbers: counted, step: stepped, ...about } = mine.header;
+        const { numbers, step, moves, ...head } = theirs.header;
+        const { numbers: counted, step: stepped, moves: moved, ...about } = mine.header;
         const said = `ask ${n / 2}`;
         assert.deepEqual(about, head, said);
         assert.deepEqual(Object.keys(stepped ?? {}).sort(), Object.keys(step ?? {}).sort(), said);
         for (const [name, value] of Object.entries(step ?? {}))
           assert.ok(Math.abs(Number(stepped?.[name]) - Number(value)) < CLOSE, `${said}: ${name}`);
+        const units = (/** @type {any} */ of) => of?.map((/** @type {number[]} */ [unit]) => unit);
+        assert.deepEqual(units(moved), units(moves), said);
+        moves?.forEach((/** @type {number[]} */ [, added], /** @type {number} */ n) =>
+          assert.ok(
+            Math.abs(Number(moved?.[n][1]) - added) < CLOSE,
+            `${said}: what unit ${moves[n][0]} added`,
+          ),
+        );
         for (const [name, value] of Object.entries(numbers)) {
           const other = counted[/** @type {keyof typeof counted} */ (name)];
           if (typeof value === "number")

@@ -20,6 +20,7 @@ from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.activations import Unit, check_units, unit_at_column, within_layer
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.networks.config import check_layer, check_quantity
+from rnnviz.networks.model_card import WeightedSum
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Progress, Reporter
@@ -146,6 +147,7 @@ def scan(
     layer: int | None = None,
     units: Sequence[int] | Sequence[Unit] | None = None,
     quantity: str = "hidden",
+    sums: Sequence[WeightedSum] = (),
     contexts: int = 10,
     before: int = 40,
     after: int = 20,
@@ -160,6 +162,8 @@ def scan(
     layer     one layer, counted from 0; None: all layers
     units     their numbers in that layer; None: all
     quantity  "hidden", "cell" of an LSTM, or a gate's name
+    sums      weighted sums to scan too, such as a card's (`Recorded.weighted`): they are numbered behind the
+              units, from H on
     contexts  K, the places kept where a unit is highest, and as many where it is lowest, each with `before`
               characters, the character itself, and `after`
     bins      of the histogram of its values, a multiple of 4
@@ -190,26 +194,30 @@ def scan(
     if not text:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
     inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
-    values = np.empty((len(inputs), len(columns)), np.float32)  # (T + 1, U), after each input
+    H = weights.layers[0].units
+    scanned = [unit_at_column(column, H, layer) for column in columns.tolist()]
+    scanned += [Unit(weighted.layer, H + n) for n, weighted in enumerate(sums)]
+    values = np.empty((len(inputs), len(scanned)), np.float32)  # (T + 1, U), after each input
     reader, report = NetworkReader(weights), Reporter(progress)
     for begin in range(0, len(inputs), PIECE_CHARS):
         rows = slice(begin, begin + PIECE_CHARS)
         table = reader.values(inputs[rows], quantity)
-        values[rows] = (table.reshape(len(table), -1) if layer is None else table[:, layer])[:, columns]
+        of_units = (table.reshape(len(table), -1) if layer is None else table[:, layer])[:, columns]
+        values[rows] = np.column_stack([of_units, *(s.along(table[:, s.layer]) for s in sums)])
         report(READING_SHARE * min(1.0, rows.stop / len(inputs)))
     # A relu network may explode; clipping keeps the statistics finite.
     np.clip(np.nan_to_num(values, copy=False), -MAX_STATE, MAX_STATE, out=values)
     cards = []
-    for number, column in enumerate(columns.tolist()):
-        unit = unit_at_column(column, weights.layers[0].units, layer)
+    for number, unit in enumerate(scanned):
         series = values[:, number].copy()
         extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
         card = _make_card(unit, series, inputs[1:], model.vocabulary, bins, *extremes)
-        if quantity == "hidden" and unit.layer == len(weights.layers) - 1 and weights.readout.shape[1]:
+        of_readout = quantity == "hidden" and unit.layer == len(weights.layers) - 1
+        if of_readout and unit.unit < H and weights.readout.shape[1]:
             raises, lowers = pushes(model, unit, k=MAX_PUSHES)
             card = replace(card, raises=raises, lowers=lowers)
         cards.append(card)
-        report(READING_SHARE + (1 - READING_SHARE) * len(cards) / len(columns))
+        report(READING_SHARE + (1 - READING_SHARE) * len(cards) / len(scanned))
     report.end()
     return ScanReport(len(text), cards)
 

@@ -10,8 +10,10 @@ from rnnviz import units
 from rnnviz.lab.analysis.activations import Unit, activations
 from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.networks.checkpoint import load_numpy, save
+from rnnviz.networks.model_card import WeightedSum
+from rnnviz.scoring.tracer import trace
 from tests.support.closeness import assert_states
-from tests.support.models import TEXT
+from tests.support.models import TEXT, tiny
 from tests.support.torch_models import tiny_torch
 
 
@@ -126,3 +128,23 @@ def test_a_units_card_says_which_next_characters_it_favours() -> None:
     for other in (scan(model, text=text)[0, 5], scan(model, text=text, quantity="update")[1, 5]):
         assert (*other.raises, *other.lowers) == ()
         assert "pushes" not in [panel.name for panel in other.panels()]
+
+
+def test_weighted_sums_are_scanned_behind_the_units() -> None:
+    model, text = tiny("lstm", layers=2), TEXT[:400]
+    random = np.random.default_rng(0)
+    sums = [WeightedSum(layer, random.normal(size=12).astype(np.float16), 0.5) for layer in (0, 1)]
+    report = units.scan(model, text, layer=1, quantity="cell", sums=sums, contexts=2)
+    read = trace(model, text)
+    assert read.cell is not None
+    for n, weighted in enumerate(sums):
+        values = weighted.along(read.cell[:, weighted.layer])
+        card = report[weighted.layer, 12 + n]
+        assert card.top[0].value == pytest.approx(values.max(), abs=1e-4)
+        assert card.bottom[0].position == int(values.argmin())
+        assert card.mean == pytest.approx(values.mean(), abs=1e-4)
+        assert not card.raises, "its size is not a state's, so it has no push at the value 1"
+    assert [unit.unit for unit in report.units[:12]] == list(range(12))
+    of_hidden = units.scan(model, text, layer=1, sums=sums, contexts=2)
+    assert of_hidden[1, 3].raises
+    assert not of_hidden[1, 13].raises

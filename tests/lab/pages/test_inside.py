@@ -1,5 +1,6 @@
 """The page Inside without a browser: every part, what it asks and answers, and what goes wrong."""
 
+import base64
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -266,6 +267,66 @@ def test_named_unit_brings_its_layer(open_app: Open, tmp_path: Path, monkeypatch
     app = run_until_settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
     assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
     assert "**Unit 9 follows this: a vowel.**" in page_words(app)
+
+
+def weighted_sum(target: str, *, of_unit: float) -> model_card.Recorded:
+    """A finding that stands: a weighted sum of the cell states of 12 units, mostly of the last."""
+    weights = np.linspace(0.1, of_unit, 12).astype("<f2")
+    packed = base64.b64encode(weights.tobytes()).decode()
+    return replace(
+        recorded("cell", layer=0), target=target, unit=12, weights=packed, bias=-0.25, typed=(0.914, 0.6)
+    )
+
+
+@pytest.mark.parametrize("address", [{}, {"direction": "card:digit"}])
+def test_direction_of_the_card_has_its_card_at_its_address(
+    open_app: Open,
+    dashboards: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    address: dict[str, str],
+) -> None:
+    named = {target: weighted_sum(target, of_unit=w) for target, w in (("vowel", 0.9), ("digit", -0.7))}
+    entry = {"command": "units", "findings": [row.to_json() for row in named.values()], "others": []}
+    model = tiny("lstm", card=tiny_card(text=TEXT[:900], **{model_card.UNITS_KEY: entry}))
+    save(model, tmp_path / "known.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = run_until_settled(write_text(open_app("inside", model="known", **address), TEXT[:200]), "inside")
+    target = "digit" if address else "vowel"
+    assert app.selectbox(key="inside.finding.what").value == f"card:{target}"
+    assert app.selectbox(key="inside.quantity").value == "cell"
+    assert address_fields(app)["direction"] == f"card:{target}"
+    said = page_words(app)
+    assert "**12 numbers, weighted, tell this:" in said
+    assert "12 numbers of this network, weighted." in said
+    assert "right for 91\xa0% of the characters; one colour throughout would be right for 60\xa0%" in said
+    weighted = named[target].weighted
+    assert weighted is not None
+    values = [weighted.along(trace(model, text).cell[:, 0]) for text in (TEXT[:200], TEXT[:900])]
+    sent = dashboards["inside.finding"]
+    np.testing.assert_allclose(text_values(sent), values[0], atol=0.01)
+    for name, extreme in (("highest", values[1].max()), ("lowest", values[1].min())):
+        labels = [float(text["label"].replace("−", "-")) for text in dashboards[f"inside.{name}"]["texts"]]
+        assert labels[0] == pytest.approx(extreme, abs=0.005)
+    app.selectbox(key="inside.finding.what").set_value("unit").run()
+    said = page_words(run_until_settled(app, "inside"))
+    assert "weighted" not in said.split("Which units follow something?")[0]
+
+
+def test_unit_of_the_address_is_shown_though_the_card_names_a_direction(
+    open_app: Open, dashboards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {"command": "units", "findings": [weighted_sum("vowel", of_unit=0.9).to_json()], "others": []}
+    model = tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry}))
+    save(model, tmp_path / "known.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = run_until_settled(open_app("inside", model="known", unit="4", quantity="cell"), "inside")
+    assert app.selectbox(key="inside.finding.what").value == "unit"
+    assert app.number_input(key="inside.unit").value == 4
+    written = {name: value for name, value in address_fields(app).items() if value}
+    assert (written["unit"], written["direction"]) == ("4", "unit")
+    again = run_until_settled(open_app("inside", **written), "inside")
+    assert address_fields(again) == address_fields(app)
 
 
 SEARCHED_KINDS = ["word-start", "vowel"]

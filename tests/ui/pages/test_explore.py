@@ -1,5 +1,6 @@
 """The Explore page without a browser: what it is sent, and that an answer is always the whole truth."""
 
+import base64
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import occlusion_bits
 from rnnviz.ui.pages.explore.page import KEY
 from rnnviz.ui.shell import example_text
+from rnnviz.ui.shell.bookmark import read_bookmark
 from tests.support.apptest import Open, component_data
 from tests.support.models import TEXT, tiny
 from tests.support.serving import ROOT
@@ -156,6 +158,44 @@ def test_pinned_unit_sends_its_step(model: NumpyModel, t: int) -> None:
             {"cell_before": trace.cell[t - 1, layer, 5]} if t else {}
         )
     assert {name: step[name] for name in expected} == pytest.approx(expected)
+
+
+def with_weighted_sum(model: NumpyModel, quantity: str) -> NumpyModel:
+    """The model, whose card names a weighted sum of its last layer."""
+    named = model_card.unit_findings(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0]
+    weights = np.linspace(-1, 2, model.config.hidden_size).astype("<f2")
+    packed = base64.b64encode(weights.tobytes()).decode()
+    layer, H = model.config.layers - 1, model.config.hidden_size
+    row = replace(named, quantity=quantity, layer=layer, unit=H, weights=packed, bias=0.5, target="capital")
+    return replace(model, card={model_card.UNITS_KEY: {"findings": [row.to_json()]}})
+
+
+@pytest.mark.parametrize(("model", "quantity"), [(GRU, "hidden"), (LSTM, "cell")], ids=["hidden", "cell"])
+@pytest.mark.parametrize("t", [0, 3])
+def test_pinned_direction_sends_its_value_before_and_after_and_what_moved_it(
+    model: NumpyModel, quantity: str, t: int
+) -> None:
+    model = with_weighted_sum(model, quantity)
+    H, weights = model.config.hidden_size, np.linspace(-1, 2, model.config.hidden_size).astype(np.float16)
+    bookmark = read_bookmark(model, {"unit": str(H), "quantity": quantity, "pin": str(t)})
+    assert (bookmark.ask.unit, bookmark.view["pin"]) == (H, t)
+    session = LiveSession(model)
+    header, arrays = unpack(session.answer(replace(bookmark.ask, text="Time", pin=t)))
+    trace = rnnviz.trace(model, "Time")
+    states = trace.hidden if quantity == "hidden" else trace.cell
+    assert states is not None
+    first = trace.state_after(0)[quantity == "cell"]
+    assert first is not None
+    before, after = np.concatenate([[first], states])[t : t + 2, -1]
+    values = {"at": t, "before": before @ weights + 0.5, quantity: after @ weights + 0.5}
+    assert header["step"] == pytest.approx(values, abs=1e-5)
+    added = weights * (after - before)
+    most = np.argsort(-abs(added))[:3]
+    assert [unit for unit, _added in header["moves"]] == most.tolist()
+    assert [value for _unit, value in header["moves"]] == pytest.approx(added[most], abs=1e-5)
+    assert (header["unit"], arrays["unitOfRow"][0]) == (H, H), "it colours the text, and is the first row"
+    assert "moves" not in answered(session, text="Time", pin=t, unit=5, quantity=quantity)[0]
+    assert "step" not in answered(session, text="Time", pin=9, unit=H, quantity=quantity)[0]
 
 
 @pytest.mark.parametrize("ask", [{"pin": 9, "unit": 5}, {"pin": 2}])

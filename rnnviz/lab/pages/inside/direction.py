@@ -1,6 +1,7 @@
 """The choice of a direction in place of a unit."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +27,11 @@ MAX_RANDOM_SEED = 9999
 
 
 class NamedDirection(NamedTuple):
-    """A direction after its name on the page."""
+    """A direction after its name on the page, and the finding of the network's card that it is of, if any."""
 
     name: str
     direction: Direction
+    finding: Recorded | None = None
 
 
 def keep(view: PageView, kind: str, target: str, direction: Direction) -> None:
@@ -64,15 +66,15 @@ class DirectionChoice:
     def render(self) -> NamedDirection | None:
         """Draw the choice. None if the reader chooses the unit, or if there is no direction to choose."""
         found_directions = self._list_found()
-        names = {
-            kind: _direction_name(kind, target) for kind, (target, _direction) in found_directions.items()
-        }
+        names = {kind: found.name for kind, found in found_directions.items()}
         if self.with_random:
             names[RANDOM] = _("a random direction")
         # With the unit alone there is nothing to choose.
         if not names:
             return None
         field = COLOURING if self.key == "finding" else Field(f"inside.{self.key}.what", UNIT)
+        # With directions on the card the default follows the search's target, which no address holds.
+        field = replace(field, brief=not any(kind.startswith(CARD) for kind in found_directions))
         chosen = field.choose(
             self.label,
             {UNIT: self.unit_label} | names,
@@ -84,29 +86,43 @@ class DirectionChoice:
             ),
         )
         if chosen in found_directions:
-            return NamedDirection(names[chosen], found_directions[chosen][1])
+            return found_directions[chosen]
         # A seed makes the direction again, so none needs to be kept.
         return self._render_seed() if chosen == RANDOM else None
 
-    def _list_found(self) -> dict[str, tuple[str, Direction]]:
-        """Target and direction by kind, of those found in this network, layer and quantity."""
+    def _list_found(self) -> dict[str, NamedDirection]:
+        """The directions found in this network, layer and quantity, by kind."""
         # By network, layer and quantity: a direction means nothing among other units.
         kept_directions = st.session_state.get(_DIRECTIONS_KEY, {})
         keys = {
             kind: (self.view.model_digest, self.view.layer, self.quantity, kind) for kind in (MEANS, PROBE)
         }
         named = {
-            CARD + finding.target: (finding.target, card_direction(finding))
-            for finding in model_card.remembering(self.view.context.info.card)
-            if finding.weighted and (finding.layer, finding.quantity) == (self.view.layer, self.quantity)
+            CARD + finding.target: NamedDirection(
+                _direction_name(CARD, finding.target), card_direction(finding), finding
+            )
+            for finding in card_sums(self.view.context.info.card, self.view.layer, self.quantity)
         }
-        return named | {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
+        found = {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
+        return named | {
+            kind: NamedDirection(_direction_name(kind, target), direction)
+            for kind, (target, direction) in found.items()
+        }
 
     def _render_seed(self) -> NamedDirection:
         view, key = self.view, f"inside.{self.key}.random"
         seed = st.number_input(_("Seed"), 0, MAX_RANDOM_SEED, 0, key=key, persist_state="session")
         direction = directions.random_direction(view.H, seed, layer=view.layer, quantity=self.quantity)
         return NamedDirection(_("random direction {n}").format(n=seed), direction)
+
+
+def card_sums(card: Mapping[str, Any], layer: int, quantity: str) -> list[Recorded]:
+    """The weighted sums of a layer that a card names."""
+    return [
+        finding
+        for finding in model_card.remembering(card)
+        if finding.weighted and (finding.layer, finding.quantity) == (layer, quantity)
+    ]
 
 
 def card_direction(finding: Recorded) -> Direction:
@@ -119,7 +135,7 @@ def card_direction(finding: Recorded) -> Direction:
 
 def _direction_name(kind: str, target: str) -> str:
     words = _("the probe: {target}") if kind == PROBE else _("difference of means: {target}")
-    words = _("the card's weights: {target}") if kind.startswith(CARD) else words
+    words = _("the card's weights: {target}") if kind == CARD else words
     return words.format(target=target_name(target))
 
 

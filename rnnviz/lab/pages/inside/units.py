@@ -23,7 +23,7 @@ from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
 from rnnviz.lab.pages.inside import direction, search_texts
 from rnnviz.lab.pages.inside.computation import Computation, ResultRequest, StartButton
-from rnnviz.lab.pages.inside.direction import DirectionChoice, NamedDirection, card_direction
+from rnnviz.lab.pages.inside.direction import DirectionChoice, NamedDirection, card_sums
 from rnnviz.lab.pages.inside.other_networks import show_untrained_start
 from rnnviz.lab.pages.inside.page_view import (
     LAYER,
@@ -39,11 +39,12 @@ from rnnviz.lab.pages.inside.page_view import (
 from rnnviz.lab.pages.inside.search_texts import CARD_TEXT, PAGE, PAGE_TEXT, Source, SourcePicker
 from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
-from rnnviz.networks.model_card import Recorded, described
+from rnnviz.networks.model_card import Recorded, WeightedSum, described
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Progress, part
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, UNTRAINED_COPIES
-from rnnviz.page.formatting import quantity_names, signed, spoken
+from rnnviz.page.formatting import quantity_names, signed, spoken, together
+from rnnviz.page.initial_data import numbers_sentence, typed_share_sentence
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.ui.shell import address, dashboard, render_finding
@@ -71,7 +72,8 @@ UNIT_CARD_KEY, RANKING_KEY = "inside.finding", "inside.found"
 READING_SHARE = 0.25  # of a search's time is the text's reading
 STRICT_EDGE_CHARS = 5  # on each side of a target, with STRICT
 MAX_REGEX_CHARS = 1000
-_NAMED = "inside.unit.named"  # a key of st.session_state: the unit that the address has named
+WEIGHTED_SCALE = ColourScale("diverging", -1, 1)  # where a card's weighted sums lie, but for rare peaks
+_NAMED = "inside.unit.named"  # a key of st.session_state: the unit or direction that the address has named
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,22 @@ def _probe_text(
     return probing.probe_units(searcher, target, untrained=copies, copies=len(copies), progress=rest)
 
 
+def _scan_text(model: Network, text: str, *, layer: int, quantity: str, progress: Progress) -> ScanReport:
+    """A scan of all units of a layer, and behind them the weighted sums that the network's card names."""
+    sums = [finding.weighted for finding in card_sums(model.card, layer, quantity) if finding.weighted]
+    return units.scan(
+        model,
+        text=text,
+        layer=layer,
+        quantity=quantity,
+        sums=sums,
+        contexts=4,
+        before=40,
+        after=20,
+        progress=progress,
+    )
+
+
 SEARCH = Computation[list[SearchAnswer]](
     "search",
     lambda: _("Searching the text, beside untrained copies of the network"),
@@ -194,9 +212,7 @@ PROBE = Computation[Probe](
 SCAN = Computation[ScanReport](
     "scan",
     lambda: _("Reading the text"),
-    lambda model, text, **arguments: units.scan(
-        model, text=text, contexts=4, before=40, after=20, **arguments
-    ),
+    _scan_text,
     max_chars=300_000,
     shared=True,
 )
@@ -236,7 +252,7 @@ class UnitsPart(PagePart):
                 named = search.named_finding
                 colouring = DirectionChoice(
                     *(self.view, quantity, "finding", _("Colour the text by"), _("this unit")),
-                    usual=direction.CARD + named.target if named and named.weighted else direction.UNIT,
+                    usual=_usual_colouring(named),
                 ).render()
         with st.container():
             UnitCard(self.view, quantity, unit, colouring, search.controls.marked_spans).render(search.scan)
@@ -250,7 +266,9 @@ class UnitsPart(PagePart):
             UNIT.request(clicked)
         if LAYER.get() != self.view.layer:
             st.rerun()  # a unit of another layer was chosen: the layer's widget is outside this fragment
-        if (named := address.requested_value("unit")) is not None:
+        row = address.requested_value("direction") or ""
+        named = row if row.startswith(direction.CARD) else address.requested_value("unit")
+        if named is not None:
             st.session_state[_NAMED] = named
 
     def _render_named_units(self) -> None:
@@ -260,7 +278,7 @@ class UnitsPart(PagePart):
         if not named:
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(_("Units that this network's card names:"), width="content")
+            st.caption(_("Units and directions that this network's card names:"), width="content")
             for finding in named:
                 row = "Σ" if finding.weighted else finding.unit
                 st.button(
@@ -615,19 +633,13 @@ class UnitCard:
     def render(self, scan: ScanReport | None) -> None:
         """Draw the card from this `scan`; None: from one of the text in the model's card, or on the page."""
         view = self.view
-        for finding in model_card.remembering(view.context.info.card):
-            of_unit = (finding.layer, finding.unit, finding.quantity) == (
-                view.layer,
-                self.unit,
-                self.quantity,
-            )
-            if finding.weighted is not None:
-                of_unit = self.colouring is not None and self.colouring.direction == card_direction(finding)
-            if of_unit:
-                st.markdown(render_finding.join_sentences(finding.follows()))
+        for finding in self._findings():
+            about = numbers_sentence(finding, view.model.config), typed_share_sentence(finding)
+            follows = render_finding.join_sentences(finding.follows())
+            st.markdown(together(filter(None, (follows, *about))))
         source = Source(CARD_TEXT) if view.context.info.card.get("text") else PAGE
         scan = scan or SCAN.render(view, source, layer=view.layer, quantity=self.quantity)
-        unit_report = None if scan is None else scan[view.layer, self.unit]
+        unit_report = None if scan is None else scan[view.layer, self._scanned_row()]
         # `_render_text` draws the panel "pushes", at the unit's value at the cursor.
         panels = (
             [] if unit_report is None else [panel for panel in unit_report.panels() if panel.name != "pushes"]
@@ -637,6 +649,30 @@ class UnitCard:
         if unit_report is not None:
             st.caption(render_finding.join_sentences(unit_report.sentences()))
             self._render_places(unit_report)
+
+    @property
+    def _weighted(self) -> WeightedSum | None:
+        """The card's weighted sum that colours the text."""
+        finding = self.colouring.finding if self.colouring else None
+        return finding.weighted if finding else None
+
+    def _findings(self) -> list[Recorded]:
+        """The card's standing findings on the weighted sum or the unit in view."""
+        if self.colouring is not None and self.colouring.finding is not None:
+            return [self.colouring.finding]
+        place = (self.view.layer, self.unit, self.quantity)
+        return [
+            finding
+            for finding in model_card.remembering(self.view.context.info.card)
+            if (finding.layer, finding.unit, finding.quantity) == place
+        ]
+
+    def _scanned_row(self) -> int:
+        """The number in a scan of the weighted sum or the unit in view."""
+        if self.colouring is None or self.colouring.finding is None:
+            return self.unit
+        sums = card_sums(self.view.context.info.card, self.view.layer, self.quantity)
+        return self.view.H + sums.index(self.colouring.finding)
 
     def _all_units_panel(self) -> dashboard.DashboardPanel:
         view = self.view
@@ -688,7 +724,10 @@ class UnitCard:
         )
 
     def _paint_text(self) -> tuple[dashboard.ColouredText, ColourScale]:
-        if self.colouring is not None:
+        if self._weighted is not None and self.colouring is not None:
+            values, scale = self._weighted.along(self._states), WEIGHTED_SCALE  # as on Explore
+            label = _("value of {name}").format(name=self.colouring.name)
+        elif self.colouring is not None:
             values, scale = direction.centred_values(self.view, self.colouring.direction)
             label = _("value along {name}, minus its mean").format(name=self.colouring.name)
         else:
@@ -722,7 +761,7 @@ class UnitCard:
                 dashboard.mount(f"inside.{name}", texts=texts, quiet=True)
 
     def _place_text(self, place: scanning.Context) -> dashboard.ColouredText:
-        scale = self.view.scale(self.quantity)
+        scale = WEIGHTED_SCALE if self._weighted is not None else self.view.scale(self.quantity)
         return dashboard.ColouredText(
             place.text,
             scale.levels(place.values),
@@ -737,7 +776,7 @@ def choose_card_finding(
     view: PageView, names: Collection[str] | None = None, quantity: str | None = None
 ) -> Recorded | None:
     """The card's standing finding that the page opens with, for a target of `names` in the layer in view:
-    that of the unit in the address, else the card's first, as on Explore. None without one.
+    that of the unit or direction in the address, else the card's first, as on Explore. None without one.
     """
     named = st.session_state.get(_NAMED)
     names = target_words(view.python) if names is None else names
@@ -746,8 +785,21 @@ def choose_card_finding(
         for finding in model_card.remembering(view.context.info.card)
         if finding.layer == view.layer and finding.target in names and quantity in (None, finding.quantity)
     ]
-    # `max` takes the first of equals: the card's first finding, unless the address names a unit.
-    return max(findings, key=lambda finding: str(finding.unit) == named, default=None)
+    # `max` takes the first of equals: the card's first finding, unless the address names a row.
+    return max(findings, key=lambda finding: _address_name(finding) == named, default=None)
+
+
+def _usual_colouring(finding: Recorded | None) -> str:
+    """The direction that colours the text at first: that of the card's finding, unless the address names a
+    unit.
+    """
+    names_unit = st.session_state.get(_NAMED, "").isdigit()
+    return direction.UNIT if finding is None or not finding.weighted or names_unit else _address_name(finding)
+
+
+def _address_name(finding: Recorded) -> str:
+    """The unit, or the direction, of a finding in the address."""
+    return direction.CARD + finding.target if finding.weighted else str(finding.unit)
 
 
 def _target(question: UnitQuestion, unclosed: str, text: str) -> Target:

@@ -110,8 +110,6 @@ def words() -> dict[str, str]:
         "step": _("Step {n} of {count}"),
         "next": _("Next step (Space)"),
         "back": _("Step back (↑)"),
-        "scene.next": _("Next scene (→)"),
-        "scene.back": _("Previous scene (←)"),
         **presenting_words(),
         "code": _("Code"),
         "code.help": _("Code for this step (C; Escape closes it)"),

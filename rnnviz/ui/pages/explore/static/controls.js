@@ -98,12 +98,13 @@ export class Controls {
   }
 
   /** Make the choice of the text's colour: named units, surprisal, any unit, and "why". @param {Fixed} fixed */
-  colours({ named }) {
+  colours({ named, units }) {
     const { view, phrase } = this;
     this.colourChoices = [
       ...named.map(({ name, about, quantity, layer, unit }) => ({
         button: this.button(name, about, () => view.choose({ quantity, layer, unit })),
-        is: () => view.unit === unit && view.quantity === quantity && view.layer === layer,
+        // A weighted sum is a row of each layer's heat map.
+        is: () => view.unit === unit && view.quantity === quantity && (view.layer === layer || unit >= units),
       })),
       {
         button: this.button(phrase("colour.surprisal"), phrase("caption.surprisal"), () =>
@@ -127,17 +128,23 @@ export class Controls {
     );
   }
 
-  /** The equation of the unit's step at the pin, in numbers, and a link to the unit on Inside. @param {Store} store */
-  stepCaption({ header, fixed }) {
+  /** The row's step at the pin, in numbers, and a link to the unit or the weighted sum on Inside. @param {Store} store */
+  stepCaption(store) {
     const { view, phrase } = this;
     const { pin, unit, numbers } = view;
-    const { step } = header;
-    if (!step || pin === null) return null;
-    const formula = phrase(`step.${fixed.cell}`, stepTerms(step, numbers));
-    const sentence = phrase("step", { n: unit, c: visible(view.characters[pin] ?? ""), formula });
-    const link = make("a", "", phrase("step.link"));
+    const { header, fixed } = store;
+    const { step, moves, quantity } = header;
+    if (!step || pin === null || unit === null) return null;
+    const c = visible(view.characters[pin] ?? "");
+    const weighted = store.weighted(unit);
+    const sentence = weighted
+      ? phrase("step.weighted", { c, ...weightedTerms(weighted, fixed.units, step, moves ?? [], numbers) })
+      : phrase("step", { n: unit, c, formula: phrase(`step.${fixed.cell}`, stepTerms(step, numbers)) });
+    const link = make("a", "", phrase(weighted ? "step.weighted.link" : "step.link"));
     const to = new URL("inside", document.baseURI);
-    const query = { model: fixed.model, part: "units", unit, layer: header.layer, quantity: header.quantity };
+    const row = weighted ? { direction: `card:${weighted.target}` } : { unit };
+    const layer = weighted?.layer ?? header.layer;
+    const query = { model: fixed.model, part: "units", ...row, layer, quantity };
     for (const [name, value] of Object.entries(query)) to.searchParams.set(name, String(value));
     link.href = to.href;
     return [sentence, ...(link.textContent ? [make("br"), link] : [])];
@@ -341,6 +348,18 @@ export function stepTerms(step, numbers) {
     words[sum] = numbers.fixed(parts[sum], values);
   }
   return words;
+}
+
+/**
+ * The numbers of a weighted sum's step: its values, and the units that moved it most with what each added.
+ * @param {{ name: string, quantity: string }} weighted @param {number} units @param {Record<string, number>} step
+ * @param {[unit: number, added: number][]} moves @param {Numbers} numbers
+ */
+export function weightedTerms({ name, quantity }, units, step, moves, numbers) {
+  const signed = (/** @type {number} */ x) => (x > 0 ? "+" : "") + numbers.fixed(x);
+  const said = moves.map(([unit, added]) => `${unit} (${signed(added)})`);
+  const [before, now] = [step.before, step[quantity]].map((value) => numbers.fixed(value));
+  return { name, units: numbers.whole(units), before, now, moves: said.join(", ") };
 }
 
 /** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Phrase} phrase */

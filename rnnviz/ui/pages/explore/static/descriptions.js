@@ -45,7 +45,8 @@ export class Descriptions {
       if (Math.abs(store.value(t, unit)) > Math.abs(store.value(t, best))) best = unit;
     }
     const v = store.describeValue(t, best, (value) => this.numbers.fixed(value));
-    return this.phrase("alt.strongest", { n: this.numbers.whole(t + 1), unit: best, v });
+    const unit = store.rowName(best, this.phrase);
+    return this.phrase("alt.strongest", { n: this.numbers.whole(t + 1), unit, v });
   }
 
   /** The sentences on the end of the running perplexity. @param {Store} store */

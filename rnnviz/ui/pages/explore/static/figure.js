@@ -170,7 +170,14 @@ export class Figure {
       const name = this.size.left === this.size.names && names.get(unit);
       const middle = box.top.states + (row - from + 0.5) * rowHeight;
       const size = Math.min(this.size.number, rowHeight);
-      marks.push(this.scaleMark(name ? "rv-name" : "rv-number", name || store.rowName(unit), middle, size));
+      marks.push(
+        this.scaleMark(
+          name ? "rv-name" : "rv-number",
+          name || (store.weighted(unit)?.name ?? String(unit)),
+          middle,
+          size,
+        ),
+      );
     }
     return marks;
   }

@@ -97,7 +97,7 @@ export class Readout {
       );
     }
     const v = unit === null || t >= store.stop ? "" : store.describeValue(t, unit, (v) => numbers.fixed(v));
-    if (v && unit !== null) parts.push(phrase("readout.unit", { n: store.rowName(unit), v }));
+    if (v && unit !== null) parts.push(phrase("readout.unit", { unit: store.rowName(unit, phrase), v }));
     parts.push(phrase("readout.actual", { c, bits: numbers.number(store.bits(t)) }));
     if (pinned) parts.push(phrase("readout.pinned"));
     return parts.join(" · ");

@@ -1,5 +1,6 @@
 // The live view's data in the browser: arrays as long as the text, updated by each answer, and the window's arrays.
 
+/** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Answer, Arrays, Fixed } from "./types" */
 
 /** @typedef {Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array} Numbers */
@@ -191,11 +192,16 @@ export class Store {
     return this.unitOfRow ? this.unitOfRow[row] : row;
   }
 
-  /** What a row is called: a unit's number, or a weighted sum's name. @param {number} unit */
-  rowName(unit) {
-    return unit < this.fixed.units
-      ? String(unit)
-      : (this.named.find((entry) => entry.unit === unit)?.name ?? "Σ");
+  /** The named weighted sum behind the units that is a row's; undefined for a unit. @param {number} unit */
+  weighted(unit) {
+    const { fixed, header } = this;
+    if (unit < fixed.units) return undefined;
+    return fixed.named.find((entry) => entry.unit === unit && entry.quantity === header.quantity);
+  }
+
+  /** What a row is called: unit 17, or a weighted sum's name. @param {number} unit @param {Phrase} phrase */
+  rowName(unit, phrase) {
+    return this.weighted(unit)?.name ?? phrase("colour.unit", { n: unit });
   }
 
   /** The row of a unit. @param {number} unit */

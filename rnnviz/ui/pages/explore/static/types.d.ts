@@ -52,6 +52,7 @@ export interface TextNumber {
 export interface Named {
   name: string;
   caption: string;
+  target: string;
   about: string;
   quantity: string;
   layer: number;
@@ -73,6 +74,7 @@ export interface Answer extends Header {
   order: string;
   unit: number | null;
   step?: Record<string, number>; // the unit's step `at` the pinned character, see `unit_step` in live_answer.py
+  moves?: [unit: number, added: number][]; // what moved a weighted sum most there, see `weighted_step`
   occlusionAt?: number; // the character that the array `occlusion` belongs to
   numbers: Record<string, number | null>; // by the names of Fixed.numbers
   foreign: "" | "unknown" | "surprise"; // the reason why the text is foreign to the model

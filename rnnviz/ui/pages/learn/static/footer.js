@@ -1,4 +1,4 @@
-// The footer below the picture: the scene's steps, and links to the other scenes.
+// The footer below the picture has the scene's steps; the line above the title has the scenes.
 
 import { find, make } from "../../../browser/static/dom.js";
 
@@ -20,17 +20,22 @@ export function showFooter(view, phrase) {
   dots.setAttribute("aria-label", `${position}: ${dots.getAttribute("aria-label")}`); // begins with what is seen
   const back = button("↑", phrase("back"), "", () => view.goToStep(view.at - 1), step === 0);
   find(view.root, "div.ln-steps").replaceChildren(...(steps > 1 ? [back, dots] : []));
-  const numbers = titles.map((title, i) => {
-    const number = button(String(i + 1), `${i + 1} · ${title}`, "ln-number", () => view.goToScene(i + 1));
-    if (i + 1 === scene) number.setAttribute("aria-current", "step");
+  showScenes(view);
+}
+
+/** The line of scenes, with the title of the present one: where the lecture is. @param {View} view */
+function showScenes(view) {
+  const { titles, scene } = view.answer;
+  const scenes = titles.map((title, i) => {
+    const present = i + 1 === scene;
+    const name = `${i + 1} · ${title}`;
+    const number = button(present ? `${i + 1} ${title}` : String(i + 1), name, "ln-number", () =>
+      view.goToScene(i + 1),
+    );
+    if (present) number.setAttribute("aria-current", "step");
     return number;
   });
-  const scenes = find(view.root, "nav.ln-scenes");
-  scenes.replaceChildren(
-    button("‹", phrase("scene.back"), "", () => view.goToScene(view.scene - 1), scene === 1),
-    ...numbers,
-    button("›", phrase("scene.next"), "", () => view.goToScene(view.scene + 1), scene === titles.length),
-  );
+  find(view.root, "nav.ln-scenes").replaceChildren(...scenes);
 }
 
 /** @param {string} text @param {string} title @param {string} name its class @param {() => void} press */

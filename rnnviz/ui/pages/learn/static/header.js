@@ -1,6 +1,6 @@
-// The header: a scene's title, and beside it its formula, as large as fits.
+// The header: the line of scenes, below it the step's title, and beside both the formula, as large as fits.
 
-import { find, make } from "../../../browser/static/dom.js";
+import { find, put } from "../../../browser/static/dom.js";
 import { Formula } from "./formula.js";
 import { SymbolHighlight } from "./highlight.js";
 
@@ -13,14 +13,15 @@ export class Header {
   constructor(root, board) {
     this.root = find(root, "header.ln-head");
     this.title = find(root, "h1.ln-title");
+    this.where = find(root, "div.ln-where");
     this.highlight = new SymbolHighlight(root);
     this.formula = new Formula(find(root, "div.ln-formula"), this.highlight);
     this.highlight.join(this.formula, board);
   }
 
   /** @param {Answer} answer @param {Phrase} phrase */
-  show({ scene, titles, formula, symbols, words }, phrase) {
-    this.title.replaceChildren(make("b", "", String(scene)), titles[scene - 1]);
+  show({ note, formula, symbols, words }, phrase) {
+    put(this.title, note.title);
     this.formula.show(formula, phrase("symbols"), (name) => symbols[name]?.is ?? name);
     Object.assign(this.highlight, { symbols, words });
   }
@@ -29,6 +30,6 @@ export class Header {
     const { paddingLeft, paddingRight, columnGap, flexWrap } = getComputedStyle(this.root);
     const gaps = [paddingLeft, paddingRight, columnGap].reduce((sum, length) => sum + parseFloat(length), 0);
     const alone = flexWrap === "wrap"; // on a phone the formula is below the title
-    this.formula.fit(this.root.clientWidth - (alone ? 0 : gaps + this.title.offsetWidth));
+    this.formula.fit(this.root.clientWidth - (alone ? 0 : gaps + this.where.offsetWidth));
   }
 }
