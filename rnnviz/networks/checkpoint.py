@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from rnnviz.networks.config import ModelConfig
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel, StoredNetwork
+
+SUCCESSORS: Mapping[str, str] = {"python-gru": "python-lstm"}
+"""The models that replace shipped ones of the versions before, by the old names, which lead on to them."""
 
 SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.lab.run.replay
 
@@ -89,7 +93,8 @@ def folders() -> list[Path]:
 def find(name_or_path: str | Path) -> Path:
     """The file of a model's name, or the path itself.
 
-    Raises ModelNotFoundError, which lists the models, and CheckpointError for a name with a path in it.
+    A name that SUCCESSORS leads on warns with what to write. Raises ModelNotFoundError, which lists the
+    models, and CheckpointError for a name with a path in it.
     """
     text = check_path(name_or_path)
     if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
@@ -100,6 +105,10 @@ def find(name_or_path: str | Path) -> Path:
             )
         return path
     check_name(text)
+    if (name := current_name(text)) != text:
+        message = f"the model {text} is replaced by {name}: write {name!r}"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+        text = name
     for folder in folders():
         if (folder / f"{text}{SUFFIX}").is_file():
             return folder / f"{text}{SUFFIX}"
@@ -110,6 +119,15 @@ def find(name_or_path: str | Path) -> Path:
         names=names,
         suffix=SUFFIX,
     )
+
+
+def current_name(name: str) -> str:
+    """The name of the model that replaces the one of this name, where that is here and this one isn't."""
+    successor = SUCCESSORS.get(name)
+    if successor is None:
+        return name
+    names = {path.stem for path in _files()}
+    return successor if successor in names and name not in names else name
 
 
 def read_info(path: Path) -> ModelInfo:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -50,7 +51,7 @@ that remember, "others": the rest, both lists of Recorded, "unanswered": {target
 Cards of 0.1.0 have "command" and "findings" only, without evidence.
 """
 
-SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "line-position", "word-start")
+SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "speaker", "line-position", "word-start")
 """Targets that a run searches for, as far as they suit its text."""
 
 Why = Literal["absent", "throughout", "short", "same text", "costly"]
@@ -152,6 +153,20 @@ class Recorded:
     def rival(self) -> Rival | None:
         """The simplest measured rival that the unit doesn't beat; None without one."""
         return None if self.evidence is None else self.evidence.unbeaten(self.score, self.levels[1])
+
+    @property
+    def strongest(self) -> Rival | None:
+        """The highest-scoring rival that the unit doesn't beat, as measured where `reported` is; None without
+        one.
+        """
+        if self.evidence is None:
+            return None
+        rival = self.evidence.strongest(self.score, self.levels[1])
+        there = self.evidence.report.rivals if self.evidence.report is not None else ()
+        same = (
+            other for other in there if rival and (other.kind, other.number) == (rival.kind, rival.number)
+        )
+        return next(same, rival)
 
     @property
     def reported(self) -> float:
@@ -376,24 +391,35 @@ def candidates_table(rows: Any) -> str:
 INTRODUCTION = """# The shipped models
 
 Each text is cut in order: the first 85 % are to train on, the next 5 % are the validation text, by which
-settings are chosen, and the last 10 % are held out: neither trained on nor chosen by. With the settings
-chosen, a model is trained on the first 90 % and measured on the held-out text, once. One reservation: up to
-version 0.1.0 the last tenth was looked at for choices too (`shakespeare-lstm` got 18 passes instead of 12 by
-it, and the presets' recipe was preferred to others), and whoever picked today's candidates knew its figures.
-Perplexity is per character, and every character counts, the unknown ones too. *Uniform* is what a uniform
-guess gives, |V|.
+settings are chosen, and the last 10 % are held out: neither trained on nor chosen by. A model with the
+settings chosen is measured on the held-out text, once.
+
+{trained_on}
+
+One reservation: up to version 0.1.0 the last tenth was looked at for choices too (`shakespeare-lstm` got 18
+passes instead of 12 by it, and the presets' recipe was preferred to others), and whoever picked today's
+candidates knew its figures. Perplexity is per character, and every character counts, the unknown ones too.
+*Uniform* is what a uniform guess gives, |V|.
+
 This page is written by `python -m rnnviz models --markdown`, and `python -m rnnviz dev check-models` computes
 its figures again. So that the app can say when a text was trained on, each file holds hashes of some of its
 training text's 24-grams (`rnnviz.networks.contamination`), and no text.
 
 `NAME.snapshots.safetensors` shows how a model came about (`rnnviz.lab.run.replay`): what it made of one
 sentence at moments of the training below, from the random beginning to the weights that ship, and its
-perplexity on the text it was reading, with dropout. Its perplexity on the held-out text is there for the end
-only.
+perplexity on the text it was reading, with dropout; of a run on the first 85 %, on the validation text too.
+Its perplexity on the held-out text is there for the end only.
 
 | model | perplexity | bits per character | n-gram | uniform | parameters | file |
 |---|---|---|---|---|---|---|
 """
+
+WHY_TRAINED_ON = {
+    "first 90 %": ", with the validation text",
+    "first 85 %": " alone, so that the validation text, which no weight has read, tells also since when rows "
+    "have a meaning",
+}
+"""What the page adds to a part of a text that a model was trained on."""
 
 ROW = (
     "| [{name}](#{name}) | {perplexity} | {bits} | {ngram} | {uniform:,} | {parameters:,} | {size:.2f} MB |\n"
@@ -439,12 +465,13 @@ what was just read. A table holds only units that remember: that beat all of the
 than {margin}, by intervals that exclude zero, on {enough:,} characters or more, with all searches of a
 command held to Holm's levels. *Stable* is the share of texts drawn anew from the first part in which the unit
 ranks first: where it is low, other units tell as much. A row with Σ is no unit but a direction: all units of
-that layer, weighted by a linear model that was fitted to the training text, with its penalty chosen on the
-first part; its rivals were fitted to that text too, and *by chance* is then also what weights fitted to
-random labels reach for such. *Typed* is the share of the characters of twenty
-sentences that one might type, written down before the networks were trained and each read from the empty
-state, at which the unit's sign is right, and in brackets that of the likelier answer given throughout. AUC
-is 0.5 for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found
+that layer, weighted by a linear model that was fitted to the training part of the searched corpus, with its
+penalty chosen on the first part; its rivals were fitted to that text too, and *by chance* is then also what
+weights fitted to random labels reach for such. *Typed* is the share of the characters of twenty sentences
+that one might type, written down before the networks were trained and each read from the empty state, at
+which the unit's sign is right, and in brackets that of the likelier answer given throughout. AUC is 0.5 for a
+unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. After what has no finding
+stand, in square brackets, its score and that of the strongest of what tells as much. What is found
 is a correlation, not proof of cause: `rnnviz.units.ablate` asks about that.
 """
 
@@ -456,9 +483,9 @@ moved away, as no run replaces another's model, the candidates come first. A row
 made by the card's command with the row's settings, of the first 85 % (`--train-on train`, without
 `--choice`), and its perplexity on the validation text. A list of them is `choices/NAME.json`, as
 `rnnviz.networks.model_card` reads it. Then the commands of the cards, those of the n-gram models first,
-as the networks are compared with them; for each network the command above its table of units; for
-holmes-lstm, timemachine-gru and python-gru `rnnviz.lab.run.replay.write`, which packs what the run kept into
-`models/NAME.snapshots.safetensors`; at last
+as the networks are compared with them; for each network the command above its table of units; for those
+with a `models/NAME.snapshots.safetensors` the function `rnnviz.lab.run.replay.write`, which packs what the
+run kept into that file; at last
 
 ```
 python -m rnnviz models --markdown > models/README.md
@@ -499,6 +526,8 @@ def responds(card: Mapping[str, Any]) -> str:
     count = f"{first.characters:,} " if first else ""
     place = f"on {count}characters of {where}" if where else f"on {count}{searched_part(card)} characters"
     out = RESPONDS.format(where=place, command=search_command(card))
+    if not stand:
+        out += "\nNothing holds.\n"
     if stand:
         out += TABLE + "".join(map(_row, stand))
     for reason, so in SO.items():
@@ -508,7 +537,7 @@ def responds(card: Mapping[str, Any]) -> str:
         for finding in rejected:
             if finding.verdict == reason:
                 k = finding.rival.number if finding.rival is not None else ""
-                row = finding.target + (" Σ" if finding.weighted else "") + _cell(finding)
+                row = finding.target + (" Σ" if finding.weighted else "") + _cell(finding) + _beside(finding)
                 names.setdefault(so.format(k=k), []).append(row)
         out += "".join(f"\nNo finding: {', '.join(listed)} ({why}).\n" for why, listed in names.items())
     return out
@@ -516,6 +545,15 @@ def responds(card: Mapping[str, Any]) -> str:
 
 def _cell(finding: Recorded) -> str:
     return "" if finding.quantity == "hidden" else f" ({finding.quantity})"
+
+
+def _beside(finding: Recorded) -> str:
+    """The score of a search without a finding, and that of the strongest of what tells as much."""
+    rival = finding.strongest
+    if rival is None or finding.verdict in ("short", "same text"):
+        return ""
+    name = {"character": "the last character", "context": f"the last {rival.number} characters"}
+    return f" [{finding.reported:.3f}; {name.get(rival.kind, rival.kind)} {rival.score:.3f}]"
 
 
 def _row(finding: Recorded) -> str:
@@ -551,7 +589,21 @@ def models_page(models: list[checkpoint.ModelInfo]) -> str:
     )
     legend = LEGEND.format(copies=UNTRAINED_COPIES, margin=MIN_LEAD, enough=MIN_VERDICT_CHARS)
     legend = legend if any(responds(info.card) for info in models) else ""
-    return INTRODUCTION + rows + cards + legend + ANEW
+    introduction = INTRODUCTION.format(trained_on=_trained_parts(models))
+    return introduction + rows + cards + legend + ANEW
+
+
+def _trained_parts(models: list[checkpoint.ModelInfo]) -> str:
+    """The sentences on the part of its text that each model was trained on, the largest part first."""
+    names: dict[str, list[str]] = {}
+    for info in models:
+        names.setdefault(str(info.card.get("trained_on") or ""), []).append(f"`{info.name}`")
+    sentences = (
+        f"Trained on {f'the {part}' if part else 'a part unknown'}{WHY_TRAINED_ON.get(part, '')}: "
+        f"{', '.join(names[part])}."
+        for part in sorted(names, reverse=True)
+    )
+    return "\n".join(textwrap.fill(sentence, 110, break_on_hyphens=False) for sentence in sentences)
 
 
 def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:

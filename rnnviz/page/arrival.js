@@ -21,23 +21,25 @@ const whole = (value) => (/^\d{1,9}$/.test(value ?? "") ? Number(value) : null);
  * @param {URLSearchParams} query @param {PageModel["fixed"]} fixed
  * @returns {Promise<{ text: string | null, looks: Ask, arrival: Arrival }>}
  */
-export async function arrive(query, { quantities, layers, units, first, words }) {
+export async function arrive(query, { quantities, layers, units, named, first, words }) {
   const number = (/** @type {string} */ name) => whole(query.get(name));
   const packed = query.get("text");
   const text = packed === null ? null : await unpack(packed, MAX_ADDRESS_TEXT_CHARS);
   const quantity = query.get("quantity");
   const order = query.get("order");
   const [layer, unit, cut] = [number("layer"), number("unit"), number("of")];
-  const named = ["quantity", "layer", "order", "unit"].some((name) => query.has(name));
+  const chosen = ["quantity", "layer", "order", "unit"].some((name) => query.has(name));
   const begin = query.get("unit") === "none" ? { ...first, unit: null } : first;
   // A quantity or a layer alone has no unit: the first one's number would mean another one there.
   const looks = {
-    ...(!named || query.has("unit") ? begin : { quantity: "hidden", layer: 0, unit: null }),
+    ...(!chosen || query.has("unit") ? begin : { quantity: "hidden", layer: 0, unit: null }),
     order: order && ORDERS.includes(order) ? order : "steady",
     ...(quantity && quantity in quantities && { quantity }),
     ...(layer !== null && layer < layers && { layer }),
-    ...(unit !== null && unit < units && { unit }),
   };
+  // Weighted sums are rows behind the units.
+  const sums = named.filter((row) => row.unit >= units && row.quantity === looks.quantity);
+  if (unit !== null && unit < units + sums.length) looks.unit = unit;
   const arrival = {
     ...looks,
     memoryless: false,

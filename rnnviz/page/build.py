@@ -366,6 +366,7 @@ def add_contents(
     return {
         "first": first_models,
         "networks": networks,
+        "successors": {old: new for old, new in checkpoint.SUCCESSORS.items() if new in networks},
         "openings": openings,
         "texts": texts,
         "training": training,

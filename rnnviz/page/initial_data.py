@@ -376,6 +376,7 @@ def short_names() -> dict[str, str]:
         "py-comment": _("Comment"),
         "py-indentation": _("Indentation"),
         "line-position": _("Line position"),
+        "speaker": _("Speaker's name"),
         "word-start": _("Start of a word"),
         "capital": _("Capital letter"),
     }
@@ -394,6 +395,7 @@ def captions() -> dict[str, str]:
         "py-brackets": brackets,
         "bracket-depth": depth,
         "py-bracket-depth": depth,
+        "speaker": _("It turns {colour} in the name of who speaks."),
         "line-position": _("It moves towards {colour} along each line and starts again at the next."),
     }
 
@@ -439,6 +441,8 @@ def invitation(target: str, characters: str) -> str:
     """
     if target == "line-position":
         return _("Press Enter and watch.")
+    if target == "speaker":
+        return _("Press Enter twice, type KING: and watch.")
     keys = {"quotes": ('"', "“"), "py-string": ('"',), "py-comment": ("#",), "py-indentation": ()}
     marks = [mark for mark in keys.get(target, ("(",)) if mark in characters]
     return _("Type {mark} and watch.").format(mark=marks[0]) if marks else ""

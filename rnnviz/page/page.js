@@ -167,11 +167,12 @@ class Page {
 
   /** The network and the language of the address. @returns {[string, "en" | "zh"]} */
   readAddress() {
-    const { networks, first, openings } = this.index;
+    const { networks, first, openings, successors } = this.index;
     const asked = /** @type {"en" | "zh"} */ (query().get("lang"));
     const language = asked in openings ? asked : preferred(this.index);
     const name = query().get("model") ?? "";
-    return [Object.hasOwn(networks, name) ? name : first[language], language];
+    const names = [name, Object.hasOwn(successors, name) ? successors[name] : ""];
+    return [names.find((known) => Object.hasOwn(networks, known)) ?? first[language], language];
   }
 
   /** Back or Forward: show what the address says now. */
@@ -393,7 +394,8 @@ class Page {
     if (text !== ask.text) this.offers++;
     const looks = arrival?.looks ?? { ...fixed.first, order: "steady" };
     const extra = { offer: this.offers, ...(arrival && { arrival: arrival.arrival }) };
-    return { ...looks, fresh: true, base: 0, digest: "", text, extra };
+    const pin = arrival ? arrival.arrival.pin : ask.pin;
+    return { ...looks, pin, fresh: true, base: 0, digest: "", text, extra };
   }
 
   /** Say what has gone wrong; "" takes it back. @param {string} message */

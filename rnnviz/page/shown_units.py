@@ -60,8 +60,10 @@ def reference_trace(model: Network) -> Trace:
     return Tracer(model).extend(sample(model, "", REFERENCE_LENGTH, temperature=0.8, seed=0))
 
 
+# Each keystroke's answer has an order; a reader turns between few.
+@lru_cache(maxsize=12)
 def unit_order(
-    model: Network, kind: str, layer: int, quantity: str = "hidden", first: Sequence[int] = ()
+    model: Network, kind: str, layer: int, quantity: str = "hidden", first: tuple[int, ...] = ()
 ) -> Ids:
     """The unit of each row, (H,).
 
@@ -173,13 +175,13 @@ def row_values(model: Network, trace: Trace, quantity: str, layer: int, start: i
     return np.column_stack([values, *(f.along(plane) for f, plane in zip(sums, planes, strict=True))])
 
 
-def named_among(named: tuple[NamedUnit, ...], quantity: str, layer: int) -> list[int]:
+def named_among(named: tuple[NamedUnit, ...], quantity: str, layer: int) -> tuple[int, ...]:
     """The numbers of the named units in a heat map of this quantity and layer."""
-    return [
+    return tuple(
         named_unit.unit
         for named_unit in named
         if (named_unit.quantity, named_unit.layer) == (quantity, layer)
-    ]
+    )
 
 
 def target_name(target: str) -> str:
@@ -225,25 +227,38 @@ def reason_words() -> dict[str, str]:
 def unnamed_targets(card: Mapping[str, Any]) -> str:
     """The sentence that says why no unit has a name; "" if the card records no search."""
     words = reason_words()
-    verdicts: dict[str, str] = {**model_card.unanswered(card)}
-    verdicts = {
-        **{search.target: search.verdict for search in reversed(model_card.other_searches(card))},
-        **verdicts,
-    }
-    sought = {name: words[verdicts[name]] for name in model_card.SOUGHT if verdicts.get(name) in words}
+    others = sorted(model_card.other_searches(card), key=lambda search: search.reported)
+    reasons = {
+        search.target: _lack(search) for search in others
+    }  # of a unit and a sum the one that tells more
+    reasons |= {name: words[why] for name, why in model_card.unanswered(card).items()}
+    sought = {name: reasons[name] for name in model_card.SOUGHT if name in reasons}
     phrases = [
         _("{list} ({why})").format(
             list=_(", ").join(target_name(name) for name, why in sought.items() if why == reason), why=reason
         )
         for reason in dict.fromkeys(sought.values())
     ]
-    where = model_card.searched_text(card) or _("text it never read")
+    where = model_card.searched_text(card)
+    if where and others:
+        where = _("{n} characters of {text}").format(n=f"{others[0].characters:,}", text=where)
+    message = _("No unit could be named from {where}: {reasons}.")
+    if any(search.weighted for search in others):
+        message = _("No unit and no direction could be named from {where}: {reasons}.")
     if len(phrases) == 1 and not model_card.unit_findings(card):  # one reason for all targets: name it alone
         phrases = list(sought.values())[:1]
-    return (
-        _("No unit could be named from {where}: {reasons}.").format(
-            where=where, reasons=_("; ").join(phrases)
-        )
-        if phrases
-        else ""
-    )
+    where = where or _("text it never read")
+    return message.format(where=where, reasons=_("; ").join(phrases)) if phrases else ""
+
+
+def _lack(search: Recorded) -> str:
+    """The reason why a search named nothing: with its score, where something simpler tells as much."""
+    rival = search.strongest
+    if rival is None or search.verdict not in ("character", "context", "untrained"):
+        return reason_words()[search.verdict]
+    messages = {
+        "character": _("{score}; the last character: {rival}"),
+        "context": _("{score}; the last characters: {rival}"),
+        "untrained": _("{score}; untrained: {rival}"),
+    }
+    return messages[rival.kind].format(score=f"{search.reported:.2f}", rival=f"{rival.score:.2f}")

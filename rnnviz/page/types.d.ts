@@ -9,6 +9,7 @@ export interface Index {
   first: Record<string, string>; // the network with which a page begins, by language
   networks: Record<string, { weights: string; data: string; fixed: Record<string, string> }>;
   openings: Record<string, string>;
+  successors: Record<string, string>; // networks of the versions before, and those that replace them
   texts: Record<string, string>; // what the part for whole texts says
   worker: string; // the script that reads whole texts, and trains
   training: Record<string, string>; // what the part that trains has, by language

@@ -184,6 +184,10 @@ const FIXED = {
   quantities: { hidden: {}, cell: {} },
   layers: 2,
   units: 10,
+  named: [
+    { quantity: "cell", layer: 1, unit: 3 },
+    { quantity: "cell", layer: 0, unit: 10 }, // a weighted sum
+  ],
   first: { quantity: "cell", layer: 1, unit: 3 },
   words: { "page.damaged": "damaged" },
 };
@@ -194,6 +198,10 @@ test("an address says what the view shows, within the network's limits", async (
   assert.deepEqual((await view("text=Hello&at=2")).looks, first);
   assert.deepEqual((await view("unit=none")).looks, { ...first, unit: null });
   assert.deepEqual((await view("unit=7")).looks, { ...first, unit: 7 });
+  assert.deepEqual((await view("unit=10&pin=2")).looks, { ...first, unit: 10 });
+  assert.deepEqual((await view("unit=11")).looks, first);
+  const hidden = { ...first, quantity: "hidden" };
+  assert.deepEqual((await view("unit=10&quantity=hidden")).looks, hidden, "there is none of hidden states");
   assert.deepEqual((await view("layer=0")).looks, {
     quantity: "hidden",
     layer: 0,

@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 import struct
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from rnnviz.errors import CheckpointError
+import rnnviz
+from rnnviz.errors import CheckpointError, ModelNotFoundError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell
@@ -95,6 +97,22 @@ def test_models_are_listed_and_damaged_ones_named(tmp_path: Path, monkeypatch: p
     assert checkpoint.find("mine") == tmp_path / "mine.safetensors"
     checkpoint.save(tiny("gru"), tmp_path / "broken.safetensors")  # another file is read again
     assert checkpoint.available()[1] == []
+
+
+def test_a_replaced_models_name_leads_on_and_says_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "folders", lambda: [tmp_path])
+    with pytest.raises(ModelNotFoundError, match="no model is called 'python-gru'"):
+        checkpoint.find("python-gru")
+    checkpoint.save(tiny("lstm"), tmp_path / "python-lstm.safetensors")
+    with pytest.warns(
+        DeprecationWarning, match=r"python-gru is replaced by python-lstm: write 'python-lstm'"
+    ):
+        assert rnnviz.load("python-gru").config.cell == "lstm"
+    checkpoint.save(tiny("gru"), tmp_path / "python-gru.safetensors")  # a reader's own copy of it
+    with warnings.catch_warnings(action="error"):
+        assert rnnviz.load("python-gru").config.cell == "gru"
 
 
 def written(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:

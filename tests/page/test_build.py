@@ -72,6 +72,12 @@ def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
         assert name in ("index.html", "offline.js") or f".{digest}." in name
 
 
+def test_index_leads_a_replaced_network_on(infos: list[ModelInfo], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.SUCCESSORS", {"older": "tiny-gru", "gone": "lost"})
+    index = index_of(build.folder_files(infos)["index.html"].decode())
+    assert index["successors"] == {"older": "tiny-gru"}
+
+
 def test_folder_holds_networks_in_both_languages(infos: list[ModelInfo]) -> None:
     files = build.folder_files(infos)
     network = index_of(files["index.html"].decode())["networks"]["tiny-gru"]

@@ -51,6 +51,14 @@ def _marks(*marks: str) -> re.Pattern[str]:
 _QUOTE = _marks('"""', "'''", '"', "'", *PAIRED_QUOTES, *"".join(PAIRED_QUOTES.values()))
 _BRACKET = _marks(*BRACKETS, *BRACKETS.values())
 
+MAX_SPEAKER_CHARS = 40
+"""Characters of a speaker's name at most, without its colon."""
+
+PLAY_SHARE = 0.01
+"""The share of a play's text, at least, that is speakers' names; a novel has few such lines."""
+
+_SPEAKER = re.compile(rf"""[^\W\d_][^:;.!?"“”]{{0,{MAX_SPEAKER_CHARS - 1}}}:""")
+
 
 @checked
 @dataclass(frozen=True, eq=False)
@@ -216,6 +224,23 @@ def indent_depth(text: str) -> Array:
     return np.asarray(np.minimum(line_position(text), blanks[:-1]))
 
 
+def speaker_names(text: str) -> Array:
+    """The lines of a play that name who speaks, up to their colon, (T,) bool: KING RICHARD: or First Lord:
+
+    Such a line begins the text or follows an empty line, and speech follows it in the next. It begins with a
+    capital and ends with a colon, and has no other mark that ends a sentence or quotes, and at most
+    MAX_SPEAKER_CHARS characters before the colon.
+    """
+    spans, start, lines = [], 0, text.split("\n")
+    for before, line, after in zip(["", *lines], lines, [*lines[1:], "…"], strict=False):
+        name = line.strip()
+        if not before.strip() and after.strip() and _SPEAKER.fullmatch(name) and name[0].isupper():
+            at = start + line.index(name)
+            spans.append((at, at + len(name)))
+        start += len(line) + 1
+    return _from_spans(spans, len(text))
+
+
 def _mask_by_character(test: Callable[[str], bool]) -> Callable[[str], Array]:
     """A mask from a test of single characters; each distinct character is tested once."""
 
@@ -257,6 +282,7 @@ KINDS: Mapping[str, _Kind] = {
     "word-start": _Kind(_word_start, "the first letter or digit after something else"),
     "line-position": _Kind(line_position, "characters since the line began (graded)"),
     "line-start": _Kind(lambda text: line_position(text) == 1, "the first character after a line break"),
+    "speaker": _Kind(speaker_names, "in a line of a play that names who speaks"),
     "indentation": _Kind(_indentation, "in the blanks that a line begins with"),
     "indent-depth": _Kind(indent_depth, "how many blanks the line begins with (graded)"),
     "capital": _Kind(_mask_by_character(str.isupper), "a capital letter"),
@@ -309,15 +335,18 @@ PYTHON_KINDS: Mapping[str, _PythonKind] = {
 
 
 def kinds(text: str) -> tuple[str, ...]:
-    """The names of targets for a text: `KINDS`; on a Python text `PYTHON_KINDS` replace their rules.
+    """The names of targets for a text: `KINDS`, "speaker" on a play's text alone; on a Python text
+    `PYTHON_KINDS` replace their rules.
 
     >>> kinds("for name in names:\\n    print(name, 1)\\n")[:3], kinds("He said yes.")[:3]
     (('py-string', 'py-brackets', 'py-bracket-depth'), ('quotes', 'brackets', 'bracket-depth'))
     """
+    is_play = np.count_nonzero(speaker_names(text)) > PLAY_SHARE * len(text)
+    names = [name for name in KINDS if name != "speaker" or is_play]
     if not python_text.is_python(text):
-        return tuple(KINDS)
+        return tuple(names)
     better = {kind.instead_of: name for name, kind in PYTHON_KINDS.items() if kind.instead_of}
-    return (*(better.get(name, name) for name in KINDS), "py-comment")
+    return (*(better.get(name, name) for name in names), "py-comment")
 
 
 def _python_target(name: str, text: str) -> Target:
@@ -341,8 +370,8 @@ def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "parag
     unclosed  where unclosed quotes and brackets end: with their "paragraph", at an empty line, as in speech
               that goes on in the next; or with their "line", for programs
 
-        quotes brackets bracket-depth word-start line-position line-start indentation indent-depth
-        capital vowel digit
+        quotes brackets bracket-depth word-start line-position line-start speaker indentation
+        indent-depth capital vowel digit
         py-string py-comment py-brackets py-bracket-depth py-indentation py-blocks
 
     Depths, blocks and the position are graded. Python's tokeniser reads the py- targets, and rules of thumb

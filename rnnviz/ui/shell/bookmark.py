@@ -61,7 +61,7 @@ def read_bookmark(model: Network, values: Mapping[str, str]) -> Bookmark:
     elif number("unit") is not None or not choices:  # else: a quantity or a layer alone, which has no unit
         choices = begin | choices
     cut = number("of") if text is not None else None
-    ask = LiveAsk.from_json(choices | {"memoryless": number("memoryless") == 1})
+    ask = LiveAsk.from_json(choices | {"memoryless": number("memoryless") == 1, "pin": number("pin")})
     view: dict[str, Any] = {
         "wrong": wrong,  # the reason why the text can't be read
         # The whole text's length, if the address holds only its beginning.

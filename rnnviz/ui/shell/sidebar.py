@@ -15,7 +15,7 @@ from rnnviz import i18n, sentences
 from rnnviz.i18n import N_, _, ngettext
 from rnnviz.networks import model_card
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.checkpoint import Damaged, ModelInfo
+from rnnviz.networks.checkpoint import Damaged, ModelInfo, current_name
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.formatting import choices, network, title, titles
 from rnnviz.ui.shell import address, model_cache
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
 
 DEFAULT_TEMPERATURE = 0.8
-MODEL = Field[str]("model", address="model", title=N_("Model"), always=True)
+MODEL = Field[str]("model", address="model", title=N_("Model"), parse=current_name, always=True)
 
 # `_` translates into the language of the session that runs the script.
 i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))

@@ -114,7 +114,8 @@ def test_rules_of_thumb_stand_in_where_there_is_no_python() -> None:
 def test_python_targets_are_offered_for_programs_alone(program: str) -> None:
     of_python = kinds(program)
     assert set(PYTHON_KINDS) < set(of_python)
-    assert not {"quotes", "brackets", "bracket-depth", "indentation", "indent-depth"} & set(of_python)
+    rules = {"quotes", "brackets", "bracket-depth", "indentation", "indent-depth", "speaker"}
+    assert not rules & set(of_python)
     assert {"capital", "line-start"} < set(of_python)
     docs = corpora.read("python-docs").text
     for prose in (
@@ -125,8 +126,10 @@ def test_python_targets_are_offered_for_programs_alone(program: str) -> None:
         "",
         "1895\n1896\n",
         '"""' + TEXT,
+        "My dear Holmes:\nIt is as you say.\n\n" + 9 * TEXT,
     ):
-        assert kinds(prose) == tuple(KINDS)
+        assert kinds(prose) == tuple(name for name in KINDS if name != "speaker")
+    assert kinds("ALL:\nSpeak, speak.\n\n" * 9) == tuple(KINDS), "a play's text"
     for start in (1000, 5000, 9000):
         assert kinds(program[start:]) == of_python
 

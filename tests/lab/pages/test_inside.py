@@ -246,6 +246,7 @@ def test_page_opens_on_the_finding_of_the_card(
     assert app.selectbox(key="inside.target").value == "vowel"
     assert app.selectbox(key="inside.quantity").value == "cell"
     assert "**Unit 9 follows this: a vowel.**" in page_words(app)
+    assert "One of 12 numbers in this network." in page_words(app)
     assert app.number_input(key="inside.unit").value == 9  # the search beside it is on less text
     assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in page_words(app)
     app.selectbox(key="inside.quantity").set_value("hidden").run()
@@ -298,7 +299,6 @@ def test_direction_of_the_card_has_its_card_at_its_address(
     assert address_fields(app)["direction"] == f"card:{target}"
     said = page_words(app)
     assert "**12 numbers, weighted, tell this:" in said
-    assert "12 numbers of this network, weighted." in said
     assert "right for 91\xa0% of the characters; one colour throughout would be right for 60\xa0%" in said
     weighted = named[target].weighted
     assert weighted is not None

@@ -11,15 +11,18 @@ import pytest
 import torch
 
 import rnnviz
+from rnnviz import cli
 from rnnviz.errors import DivergedError, TrainingError
 from rnnviz.figures import live
 from rnnviz.figures.themes import COLOUR_LEVELS
+from rnnviz.lab.analysis.targets import target
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import run_view, selected_run
-from rnnviz.lab.run import event_log, replay, runs
+from rnnviz.lab.reports import training
+from rnnviz.lab.run import event_log, replay, row_meaning, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Snapshot, opened, pack, to_bytes, unpack
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, model_card
 from tests.support.apptest import (
     Open,
     address_fields,
@@ -177,6 +180,74 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
         starts.append(header["started"])
     assert 0 < starts[0] < starts[1]
     assert address_fields(app)["run"] == "shipped:tiny-gru"
+
+
+def speech(length: int) -> str:
+    """Lines of a and b with quotations of some forty characters; inside, a is a little more frequent."""
+    random, is_open, written = np.random.default_rng(0), False, ["a"]
+    for kind, letter in random.random((length, 2)):
+        if kind < 1 / 40:
+            is_open = not is_open
+            written.append("“" if is_open else "”")
+        elif kind < 3 / 40 and written[-1] != "\n":  # an empty line would end a quotation
+            written.append("\n")
+        else:
+            written.append("a" if letter < (0.65 if is_open else 0.35) else "b")
+    return "".join(written)
+
+
+@pytest.mark.slow
+def test_a_run_names_its_row_and_the_page_replays_its_birth(
+    open_app: Open, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A whole run by the command: 8 units learn where a quotation is open, which the last 8 characters tell
+    far less well.
+    """
+    monkeypatch.chdir(shipped)
+    watched = "ab “abba”\nbaab “"
+    Path("speech.txt").write_text(speech(136_000), "utf-8")
+    recipe = (
+        "--hidden-size 8 --embedding-size 4 --batch 32 --steps 50 --learning-rate 0.02 --characters 700000"
+    )
+    options = [*recipe.split(), "--threads", "1", "--quiet", "--watch", watched]
+    assert cli.main(["train", "--corpus", "speech.txt", "--name", "speech", *options]) == 0
+    (row,) = model_card.remembering(checkpoint.read_info(shipped / "speech.safetensors").card)
+    assert (row.target, row.reported > 0.99) == ("quotes", True)
+    assert row.evidence is not None
+    assert max(rival.score for rival in row.evidence.rivals) < 0.95
+
+    path = replay.write("speech", shipped / "speech.snapshots.safetensors")
+    kept = replay.read(path)
+    events = [event for event in kept.events if event["event"] == "meaning"]
+    assert {event["step"] for event in events} == set(kept.steps)
+    scores = [score for event in sorted(events, key=lambda e: e["step"]) for score in event["scores"]]
+    assert scores[0] < 0.7 < 0.99 < scores[-1], "from a guess up to nearly 1"
+    last = kept.snapshot()
+    assert last.rows == ("quotes",)
+    assert last.named is not None
+    inside = target("quotes", watched).values
+    named = last.named[0, : len(watched)]
+    assert np.corrcoef(named, inside)[0, 1] > 0.8
+    assert len(last.sentences) == row_meaning.SENTENCES
+    curves = training.curves(kept.events)
+    assert curves.row == "quotes"
+    assert curves.born is not None
+    assert 0 < curves.born < 700_000
+
+    runs.delete("speech")
+    header, arrays = component_data(open_app("train", run="shipped:speech"))
+    assert (header["run"], header["rows"], header["shownUnits"][0][0]) == (
+        "shipped:speech",
+        1,
+        "Inside quotes",
+    )
+    words = header["fixed"]["words"]
+    assert "Behind a character: the first row, Inside quotes. It came after" in words["heat.surprise"]
+    assert arrays["meaning"].tolist() == pytest.approx(scores, abs=1e-4)
+    states = arrays["now.states"].reshape(len(watched), 1, -1)
+    middle = (COLOUR_LEVELS - 1) / 2
+    assert ((states[:, 0, 0] > middle) == (named > 0)).all(), "the row on top"
+    assert set(header["steps"]) == set(kept.steps)
 
 
 @pytest.mark.parametrize(

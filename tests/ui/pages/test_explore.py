@@ -180,7 +180,7 @@ def test_pinned_direction_sends_its_value_before_and_after_and_what_moved_it(
     bookmark = read_bookmark(model, {"unit": str(H), "quantity": quantity, "pin": str(t)})
     assert (bookmark.ask.unit, bookmark.view["pin"]) == (H, t)
     session = LiveSession(model)
-    header, arrays = unpack(session.answer(replace(bookmark.ask, text="Time", pin=t)))
+    header, arrays = unpack(session.answer(replace(bookmark.ask, text="Time")))
     trace = rnnviz.trace(model, "Time")
     states = trace.hidden if quantity == "hidden" else trace.cell
     assert states is not None

@@ -83,10 +83,23 @@ def test_picker_shows_titles_and_card_name(open_app: Open) -> None:
     )
     app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
     assert address_fields(app)["model"] == "timemachine-rnn"
-    assert r"No unit could be named from text it never read" in page_words(app)
+    assert r"No unit and no direction could be named from 100\,000 characters of holmes\.txt" in page_words(
+        app
+    )
     app.session_state[i18n.STATE] = "zh"
     app.run()
     assert "时间机器，RNN" in app.sidebar.selectbox(key="model").options
+
+
+def test_a_replaced_models_name_leads_on(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        checkpoint, "SUCCESSORS", {"older-gru": "tiny-gru", "tiny-lstm": "tiny-gru", "gone": "lost"}
+    )
+    for asked, chosen in (("older-gru", "tiny-gru"), ("tiny-lstm", "tiny-lstm")):
+        app = open_app("explore", model=asked)
+        assert app.sidebar.selectbox(key="model").value == address_fields(app)["model"] == chosen
+        assert "There is no model called" not in page_words(app)
+    assert r"There is no model called **gone** here" in page_words(open_app("explore", model="gone"))
 
 
 def test_card_shows_baselines_and_ngram_can_score(open_app: Open) -> None:

@@ -45,9 +45,11 @@ from rnnviz.networks.progress import Progress, part
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, UNTRAINED_COPIES
 from rnnviz.page.formatting import quantity_names, signed, spoken, together
 from rnnviz.page.initial_data import numbers_sentence, typed_share_sentence
+from rnnviz.page.shown_units import unnamed_targets
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.ui.shell import address, dashboard, render_finding
+from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.fields import Field
 
 PATTERN, SPAN = "pattern", "span"
@@ -272,10 +274,11 @@ class UnitsPart(PagePart):
             st.session_state[_NAMED] = named
 
     def _render_named_units(self) -> None:
-        """Draw a button for each unit that the model's card names."""
+        """Draw a button for each unit or direction that the model's card names; else why it names none."""
         # Only findings that stand after all comparisons are remembered: a card may hold others.
         named = model_card.remembering(self.view.context.info.card)
         if not named:
+            st.caption(plain(unnamed_targets(self.view.context.info.card)))
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units and directions that this network's card names:"), width="content")
@@ -634,9 +637,9 @@ class UnitCard:
         """Draw the card from this `scan`; None: from one of the text in the model's card, or on the page."""
         view = self.view
         for finding in self._findings():
-            about = numbers_sentence(finding, view.model.config), typed_share_sentence(finding)
             follows = render_finding.join_sentences(finding.follows())
-            st.markdown(together(filter(None, (follows, *about))))
+            numbers = "" if finding.weighted else numbers_sentence(finding, view.model.config)
+            st.markdown(together(filter(None, (follows, numbers, typed_share_sentence(finding)))))
         source = Source(CARD_TEXT) if view.context.info.card.get("text") else PAGE
         scan = scan or SCAN.render(view, source, layer=view.layer, quantity=self.quantity)
         unit_report = None if scan is None else scan[view.layer, self._scanned_row()]

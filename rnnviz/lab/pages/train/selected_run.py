@@ -22,7 +22,13 @@ from rnnviz.ui.shell.fields import Field
 SHIPPED = "shipped:"
 """The prefix of a replay's id; no run's id begins with it."""
 
-RUN: Field[str | None] = Field("run", address="run")
+
+def _current_id(id: str) -> str:
+    """An address's id; of the replay of a model that was replaced, the id of its successor's."""
+    return SHIPPED + checkpoint.current_name(run_name(id)) if id.startswith(SHIPPED) else id
+
+
+RUN: Field[str | None] = Field("run", address="run", parse=_current_id)
 """The id of the run or replay in view."""
 
 REPLAY: Field[str] = Field("train-replay-id")
