@@ -56,8 +56,8 @@ const dark = theme === "Dark" || (theme !== "Light" && matchMedia("(prefers-colo
 document.documentElement.dataset.first = dark ? "dark" : "light";
 }</script>"""
 
-# Browser and server fetch, compile and run Streamlit's scripts for a second or two: after the picture, or after
-# its failure.
+# Browser and server fetch, compile and run Streamlit's scripts for a second or two: after the picture, or
+# after its failure.
 _START_SCRIPT = """<template>{preloads}</template><script>{{
 const {{ content }} = document.currentScript.previousElementSibling;
 const start = () => {{ document.head.append(content); import("{streamlit}"); }};
