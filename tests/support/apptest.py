@@ -90,6 +90,12 @@ def page_words(app: AppTest) -> str:
     return "\n".join(parts)
 
 
+def open_card(app: AppTest) -> None:
+    """Open "About this model" in the sidebar, whose words come only then."""
+    app.session_state["about"] = True
+    app.run()
+
+
 def url_letters(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 

@@ -42,9 +42,9 @@ def model_notes(info: ModelInfo, models: list[ModelInfo]) -> str:
     return together(filter(None, notes))
 
 
-def choose_model(ngrams: bool, temperature: bool) -> ModelContext | None:
-    """Draw the sidebar's choices. Returns them with the model loaded; None without a model, with a note on
-    the page.
+def with_model(ngrams: bool, temperature: bool, draw: Callable[[ModelContext], None]) -> None:
+    """Draw the sidebar's choices, the page with the chosen model by `draw`, then the model's card; without a
+    model, a note on the page.
     """
     listed, damaged = model_cache.list_models()
     models = [m for m in listed if ngrams or m.kind != "ngram"]
@@ -53,29 +53,36 @@ def choose_model(ngrams: bool, temperature: bool) -> ModelContext | None:
     if info is None:
         st.title(_("No model yet"))
         st.info(sidebar.no_model(), icon=":material/inventory_2:")
-        return None
+        return
     try:
         model = model_cache.load(info, to_read=not ngrams)
     except Exception as error:
         error_messages.show_error(error)
         st.info(_("Choose another model in the sidebar."), icon=":material/arrow_back:")
-        return None
+        return
     ngram_model = model_cache.load_ngram_model(info, listed)
     with slot:
-        sidebar.draw_card(info, model, model_notes(info, models), share=lambda: sharing.share_buttons(info))
+        card = st.container()
         chosen = sidebar.choose_temperature() if temperature else sidebar.DEFAULT_TEMPERATURE
-    return ModelContext(model, ngram_model, info, chosen)
+    show_errors(lambda: draw(ModelContext(model, ngram_model, info, chosen)))
+    # A browser draws in this order, and a reader waits for the page.
+    with card:
+        sidebar.draw_card(info, model, model_notes(info, models), share=lambda: sharing.share_buttons(info))
+
+
+def show_errors(run: Callable[[], None]) -> None:
+    """Run a page, and show its error; Streamlit would show a traceback, with paths and code."""
+    try:
+        run()
+    except Exception as error:
+        error_messages.show_error(error)
 
 
 def navigation_page(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
     """A page of the navigation, which shows its own errors."""
 
-    # Streamlit shows an uncaught error as a traceback, with paths and code.
     def safely() -> None:
-        try:
-            run()
-        except Exception as error:
-            error_messages.show_error(error)
+        show_errors(run)
 
     first = name == "explore"
     return st.Page(safely, title=title, icon=f":material/{icon}:", url_path=name, default=first, help=about)
@@ -88,13 +95,11 @@ def model_page(module: str, *, ngrams: bool = False, temperature: bool = False) 
     temperature  whether the sidebar has the temperature of sampled continuations
     """
 
-    def run() -> None:
-        context = choose_model(ngrams, temperature)
-        if context is not None:
-            # Imported when the page is first opened: the modules of all pages together take seconds.
-            importlib.import_module(module).page(context)
+    def draw(context: ModelContext) -> None:
+        # Imported when the page is first opened: the modules of all pages together take seconds.
+        importlib.import_module(module).page(context)
 
-    return run
+    return lambda: with_model(ngrams, temperature, draw)
 
 
 def learn() -> None:

@@ -7,7 +7,7 @@ app's view stands below it.
 
 What is in it depends on the address and Accept-Language alone, not on any session.
 
-    <head>   the frame's style; the views' scripts before Streamlit's, so that they run first
+    <head>   the frame's style; the view's scripts, which start Streamlit's once the picture is painted
     <body>   the layer, outside Streamlit's element, which React clears; the answer as base64
 """
 
@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
-from streamlit import file_util
 
 from rnnviz import registry
 from rnnviz.i18n import _, language, speaking
 from rnnviz.page.responses import PackedFile, pack_file
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.browser.views import KIT_SCRIPT, script_address
+from rnnviz.ui.serving.streamlit_files import element_scripts, streamlit_index
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
@@ -56,6 +56,14 @@ const dark = theme === "Dark" || (theme !== "Light" && matchMedia("(prefers-colo
 document.documentElement.dataset.first = dark ? "dark" : "light";
 }</script>"""
 
+# Browser and server fetch, compile and run Streamlit's scripts for a second or two: after the picture, or
+# after its failure.
+_START_SCRIPT = """<template>{preloads}</template><script>{{
+const {{ content }} = document.currentScript.previousElementSibling;
+const start = () => {{ document.head.append(content); import("{streamlit}"); }};
+import("{script}").then(({{ first }}) => first()).catch(console.error).finally(start);
+}}</script>"""
+
 VIEWS = {
     "explore": "live",
     "perplexity": "viewer",
@@ -65,14 +73,18 @@ VIEWS = {
 }
 """The view of each page."""
 
-MARKS = ("<head>", "<body>", '<link rel="shortcut icon" href="./favicon.png" />')
-"""What Streamlit's index has once each, where it has the shape that is known."""
+ELEMENTS = ("BidiComponent", "Selectbox", "Html", "ButtonGroup")
+"""Streamlit's elements on each page, by their scripts' names: the view, the sidebar's model and language."""
 
-
-@cache
-def streamlit_index() -> str:
-    """Streamlit's own index."""
-    return Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+MARKS = (
+    "<head>",
+    "<body>",
+    '<link rel="shortcut icon" href="./favicon.png" />',
+    r'<script type="module" crossorigin src="(\./static/js/index\.[\w-]+\.js)"></script>',
+)
+"""Patterns of what Streamlit's index has once each, where it has the shape that is known."""
+PRELOAD = r'<link rel="modulepreload" crossorigin href="([^"]+)">\s*'
+"""The pattern of a script that Streamlit's own imports."""
 
 
 def first_answer(page: str, spoken: str, query: Mapping[str, str]) -> PackedFile:
@@ -81,7 +93,7 @@ def first_answer(page: str, spoken: str, query: Mapping[str, str]) -> PackedFile
     """
     index = streamlit_index()
     head = "" if page == "explore" else SERVER_ADDRESS_SCRIPT
-    if any(index.count(mark) != 1 for mark in MARKS):
+    if any(len(re.findall(mark, index)) != 1 for mark in MARKS):
         log.warning(
             "Streamlit's index has another shape than the one known: the app begins without its picture"
         )
@@ -92,18 +104,17 @@ def first_answer(page: str, spoken: str, query: Mapping[str, str]) -> PackedFile
         except Exception:  # the page itself says what is wrong
             log.debug("there is no first picture", exc_info=True)
             data = ""
-        head, body = f"{head}{_head(VIEWS[page])}", _layer(page, data)
+        head, body = f"{head}{_head(VIEWS[page])}", f"{_layer(page, data)}{_start(VIEWS[page])}"
     icon = base64.b64encode((UI_FOLDER / "icon.svg").read_bytes()).decode()
-    for mark, replacement in zip(
-        MARKS,
-        (
-            f"<head>{head}",
-            f"<body>{body}",
-            f'<link rel="shortcut icon" href="data:image/svg+xml;base64,{icon}" />',
-        ),
-        strict=True,
-    ):
-        index = index.replace(mark, replacement)
+    replacements = (
+        f"<head>{head}",
+        f"<body>{body}",
+        f'<link rel="shortcut icon" href="data:image/svg+xml;base64,{icon}" />',
+        "",
+    )
+    index = re.sub(PRELOAD, "", index)
+    for mark, replacement in zip(MARKS, replacements, strict=True):
+        index = re.sub(mark, lambda _match, text=replacement: text, index)  # type: ignore[misc]
     return pack_file(index.encode(), "index.html")
 
 
@@ -163,8 +174,16 @@ def _head(view: str) -> str:
     preloads = "".join(f'<link rel="modulepreload" href="{script}">' for script in scripts)
     for font in re.findall(r'url\("([^"]+)"\)', _fonts()):
         preloads += f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin>'
-    start = f'<script type="module">import {{ first }} from "{scripts[1]}"; first();</script>'
-    return f"{preloads}<style>{_style()}</style>{_THEME_SCRIPT}{start}"
+    return f"{preloads}<style>{_style()}</style>{_THEME_SCRIPT}"
+
+
+@cache
+def _start(view: str) -> str:
+    index = streamlit_index()
+    (streamlit,) = re.findall(MARKS[-1], index)
+    scripts = (streamlit, *re.findall(PRELOAD, index), *element_scripts(ELEMENTS))
+    preloads = "".join(f'<link rel="modulepreload" crossorigin href="{file}">' for file in scripts)
+    return _START_SCRIPT.format(preloads=preloads, streamlit=streamlit, script=script_address(view))
 
 
 def _layer(page: str, data: str) -> str:

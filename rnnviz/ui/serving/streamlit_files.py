@@ -4,8 +4,9 @@ A first page fetches 2.5 MB of them. Streamlit sends them as they are, because i
 at each request.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +18,27 @@ from rnnviz.page.responses import PackedFile, pack_file
 
 MAX_FILES = 400
 """Compressed files in memory, at most: all of Streamlit's, of some 6 MB."""
+
+
+@cache
+def streamlit_index() -> str:
+    """Streamlit's own index."""
+    return Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+
+
+def element_scripts(elements: Iterable[str]) -> list[str]:
+    """The addresses, from a page's, of the scripts that Streamlit fetches once it knows that a page has such
+    elements: a round trip after its own start. Each name is that of a script without its digest.
+    """
+    folder, index = Path(file_util.get_static_dir(), "static", "js"), streamlit_index()
+    listed: dict[str, None] = {}
+    waiting = [path.name for element in elements for path in folder.glob(f"{element}.*.js")]
+    while waiting:
+        name = waiting.pop()
+        if name not in listed and name not in index:
+            listed[name] = None
+            waiting += re.findall(r'(?:from|import)"\./([\w.-]+\.js)"', (folder / name).read_text("utf-8"))
+    return [f"./static/js/{name}" for name in listed]
 
 
 class CompressedFilesMiddleware:

@@ -124,7 +124,11 @@ def draw_card(info: ModelInfo, model: Model, unit_sentences: str, *, share: Call
         description = f"`{info.path.stem}` · {description}"
     st.markdown(f"**{plain(text)}**  \n{description}" if text else description)
     draw_held_out(facts.get("held_out"))
-    with st.expander(_("About this model")):
+    # Its dozen elements take a browser as long as the page: only once they are to be read.
+    about = st.expander(_("About this model"), key="about", on_change="rerun")
+    if not about.open:
+        return
+    with about:
         share()
         if unit_sentences:
             st.caption(plain(unit_sentences))

@@ -20,7 +20,7 @@ from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones as room_phones
 from rnnviz.ui.serving.room.classroom import Address, RoomOptions
-from tests.support.apptest import Open, page_words
+from tests.support.apptest import Open, open_card, page_words
 from tests.support.phones import COLOURS, SOON, Phone, hang_up
 
 
@@ -157,6 +157,7 @@ def test_learn_opens_reveals_and_closes_room() -> None:
 
 def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
+    open_card(app)
     next(button for button in app.button if button.label == "Show on phones").click().run()
     assert "Phones must be in the same network" in page_words(app)
     opened = classroom.open_room("en")

@@ -49,7 +49,8 @@ def has_picture(file: PackedFile) -> bool:
 def test_index_of_streamlit_has_known_shape() -> None:
     assert st.__version__.startswith("1.67."), "look at the frame's measures, and where the theme is kept"
     index = first_picture.streamlit_index()
-    assert [index.count(mark) for mark in first_picture.MARKS] == [1, 1, 1]
+    assert [len(re.findall(mark, index)) for mark in first_picture.MARKS] == [1, 1, 1, 1]
+    assert len(re.findall(first_picture.PRELOAD, index)) == index.count("modulepreload") > 50
     assert '<div id="root"></div>' in index
 
 
@@ -141,10 +142,20 @@ def test_languages_come_from_address_or_browser(only_tiny_models: Path) -> None:
     assert browser.get("/?lang=zh").text.count('lang="zh"') == 1
 
 
-def test_scripts_come_before_streamlits(only_tiny_models: Path) -> None:
+def test_streamlits_scripts_wait_for_picture(only_tiny_models: Path) -> None:
+    """The browser begins with them once the picture is painted; then with all, those of the elements too."""
     document = html(first_answer("explore", "en", {}))
-    assert document.index("first();</script>") < document.index('src="./static/js/index')
-    assert document.index("SourceCodeVF") < document.index("<style>") < document.index("first();</script>")
+    before, _, after = document.partition("<template>")
+    assert "/static/js/" not in before
+    assert before.index("SourceCodeVF") < before.index("<style>")
+    later, _, start = after.partition("</template>")
+    scripts = re.findall(r'href="(\./static/js/[^"]+)"', later)
+    assert re.findall(r'import\("(\./[^"]+)"\)', start) == [
+        script for script in scripts if "/index." in script and script == scripts[0]
+    ]
+    assert len(scripts) == len(set(scripts))
+    names = {script.rpartition("/")[2].partition(".")[0] for script in scripts}
+    assert {"react-dom", "protobuf", *first_picture.ELEMENTS} <= names
     assert "favicon.png" not in document
 
 

@@ -19,7 +19,7 @@ from rnnviz.page.formatting import titles
 from rnnviz.page.initial_data import FIRST_MODELS
 from rnnviz.ui.shell import error_messages, model_cache, sidebar
 from rnnviz.ui.shell.model_cache import ModelContext
-from tests.support.apptest import SHIPPED, Open, address_fields, page_words
+from tests.support.apptest import SHIPPED, Open, address_fields, open_card, page_words
 from tests.support.models import tiny, tiny_card
 
 
@@ -75,6 +75,9 @@ def test_picker_shows_titles_and_card_name(open_app: Open) -> None:
     words = page_words(app)
     assert r"How well does **Python code\, GRU** predict" in words
     assert "`python-gru` · GRU" in words
+    assert "One of its units" not in words
+    open_card(app)
+    words = page_words(app)
     assert (
         r"One of its units follows this\: how many Python brackets are open \(correlation 0\.57\)\." in words
     )
@@ -107,6 +110,8 @@ def test_card_shows_baselines_and_ngram_can_score(open_app: Open) -> None:
     bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
     assert " ".join(bars) == "this model 4.33 counting sequences 4.36 uniform guess 30"
     assert "hesitates between about 4 characters each time" in words
+    assert "python -m rnnviz train" not in page_words(app)
+    open_card(app)
     assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
     assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
     app.sidebar.selectbox(key="model").select("tiny-3gram").run()

@@ -23,9 +23,7 @@ export class View extends BaseView {
     label(root, makePhrase(header.words));
     setLanguage(header.language, header.widgets);
     find(root, "button.ad-share").onclick = () => this.share();
-    this.styled.then(() => {
-      root.hidden = false;
-    });
+    root.hidden = false;
     address?.join("page", this.fields);
     address?.releaseWrites(header.asked, header.arrival);
     address?.write();

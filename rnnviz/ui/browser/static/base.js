@@ -34,10 +34,9 @@ export class BaseView {
   /** @type {Untyped} the memory of the view that this one replaces */
   remembered;
 
-  /** @param {HTMLElement} root @param {Promise<unknown>} styled resolves when the view can be shown */
-  constructor(root, styled) {
+  /** @param {HTMLElement} root */
+  constructor(root) {
     this.root = root;
-    this.styled = styled;
     this.viewSocket = new ViewSocket({
       makeAsk: () => this.makeAsk(),
       takeAnswer: (data) => this.takeAnswer(data),

@@ -22,7 +22,7 @@ function end(view, look) {
  * Give a component's data to the view at its place, which is made at first. Streamlit calls this, through the loader
  * in component.py and the view's script (views.py), for every answer and every change of theme. Returns a function that ends the view.
  * @param {Component} component
- * @param {new (root: HTMLElement, styled: Promise<unknown>) => BaseView} View
+ * @param {new (root: HTMLElement) => BaseView} View
  * @param {Look} look
  */
 export function enter(component, View, look) {
@@ -34,7 +34,7 @@ export function enter(component, View, look) {
     root.innerHTML = look.markup; // a constant, and the only text that is parsed as HTML
     root.hidden = true; // the last view at this place may have shown the element; the new one has no layout yet
     root.before(make("style", "", look.styles));
-    view = new View(root, Promise.resolve());
+    view = new View(root);
     view.recall(memories.get(look.root));
     views.set(parent, view);
   }

@@ -8,7 +8,7 @@ import { make } from "./dom.js";
 /**
  * Make a view in a shadow root of `host`; it sends no ask yet.
  * @template {BaseView} V
- * @param {HTMLElement} host @param {new (root: HTMLElement, styled: Promise<unknown>) => V} View
+ * @param {HTMLElement} host @param {new (root: HTMLElement) => V} View
  * @param {{ styles: string, markup: string, height?: number, name?: string }} look the markup is a constant, and the only text parsed as HTML; `name` is the class of its root
  */
 export function mount(host, View, { styles, markup, height, name = "rnnviz" }) {
@@ -18,7 +18,7 @@ export function mount(host, View, { styles, markup, height, name = "rnnviz" }) {
   root.hidden = true;
   root.innerHTML = markup;
   host.attachShadow({ mode: "open" }).append(make("style", "", styles), root);
-  return new View(root, Promise.resolve());
+  return new View(root);
 }
 
 /** Draw a view again after a change of the surrounding page's theme. @param {View} view */

@@ -8,6 +8,7 @@ import { mount } from "./embedded.js";
 /** @import { Look } from "./types" */
 
 const LOOK_EVERY_MS = 30; // milliseconds between two looks whether the app's view stands
+const UNPAINTED_MS = 200; // milliseconds after which nobody waits for a paint
 const REST_MS = 300; // milliseconds without a key until the layer may go
 const [TEXT_FONT, CODE_FONT] = ['15px "Source Sans"', '16px "Source Code Pro"'];
 const PATIENCE_MS = 60000; // milliseconds after which a layer in which nobody has typed goes anyway
@@ -17,6 +18,14 @@ async function unpack(packed) {
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Resolves after the next paint; soon in a tab in the background, which paints nothing. */
+function afterPaint() {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, UNPAINTED_MS);
+  });
 }
 
 /**
@@ -40,11 +49,11 @@ class FirstPicture {
   busy = false; // whether a pointer is held, or an input method composes
   ending = new AbortController();
 
-  /** @param {HTMLElement} layer @param {new (root: HTMLElement, styled: Promise<unknown>) => BaseView} View @param {Look} look */
+  /** @param {HTMLElement} layer @param {new (root: HTMLElement) => BaseView} View @param {Look} look */
   constructor(layer, View, look) {
     this.layer = layer;
     this.kind = look.root;
-    this.draw(View, look);
+    this.painted = this.draw(View, look).then(afterPaint);
     const { signal } = this.ending;
     const listen = (/** @type {string} */ kinds, /** @type {(event: Event) => void} */ act) => {
       for (const kind of kinds.split(" ")) window.addEventListener(kind, act, { capture: true, signal });
@@ -67,7 +76,7 @@ class FirstPicture {
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS);
   }
 
-  /** @param {new (root: HTMLElement, styled: Promise<unknown>) => BaseView} View @param {Look} look */
+  /** @param {new (root: HTMLElement) => BaseView} View @param {Look} look */
   async draw(View, look) {
     const packed = this.layer.querySelector("script")?.textContent;
     if (!packed) return;
@@ -116,10 +125,15 @@ class FirstPicture {
 /** @type {FirstPicture | undefined} */
 let picture;
 
-/** Draw the view of the page in the layer. @param {new (root: HTMLElement, styled: Promise<unknown>) => BaseView} View @param {Look} look */
-export function show(View, look) {
+/**
+ * Draw the view of the page in the layer. Resolves once it is painted.
+ * @param {new (root: HTMLElement) => BaseView} View @param {Look} look
+ */
+export async function show(View, look) {
   const layer = document.getElementById("first-picture");
-  if (layer) picture = new FirstPicture(layer, View, look);
+  if (!layer) return;
+  picture = new FirstPicture(layer, View, look);
+  await picture.painted;
 }
 
 /** Tell the layer of the app's view. @param {BaseView} view @param {Look} look */

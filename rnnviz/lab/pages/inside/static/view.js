@@ -49,9 +49,9 @@ export class View extends BaseView {
   resizing;
   style = make("style");
 
-  /** @param {HTMLElement} root @param {Promise<unknown>} styled */
-  constructor(root, styled) {
-    super(root, styled);
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
     root.before(this.style);
     this.sheet = find(root, "div.dash-texts");
     this.foot = find(root, "p.dash-foot");
@@ -93,7 +93,7 @@ export class View extends BaseView {
     this.numbers = new Numbers(header.language);
     label(this.root, this.phrase);
     this.build();
-    this.styled.then(() => {
+    queueMicrotask(() => {
       this.root.hidden = false;
       this.draw();
       this.observer?.observe(this.root);

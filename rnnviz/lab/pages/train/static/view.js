@@ -127,7 +127,7 @@ export class View extends BaseView {
   /** Scroll a run that has just been started into view; replay an ended one from its start. */
   showStart() {
     const reveal = () => this.root.scrollIntoView({ block: "end", behavior: "smooth" });
-    this.styled.then(() => setTimeout(reveal, 400));
+    setTimeout(reveal, 400);
     if (this.head.alive) return;
     this.pause();
     Object.assign(this, { place: 0, wantsPlay: true });
@@ -166,7 +166,7 @@ export class View extends BaseView {
       };
       find(root, "details.rt-details").ontoggle = () => this.draw(true);
       this.observer = new ResizeObserver(() => this.draw(true));
-      this.styled.then(() => {
+      queueMicrotask(() => {
         root.hidden = false;
         this.observer?.observe(root);
         this.draw(true);

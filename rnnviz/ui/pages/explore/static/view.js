@@ -87,9 +87,9 @@ export class View extends BaseView {
     else handleShortcut(this, event);
   };
 
-  /** @param {HTMLElement} root @param {Promise<unknown>} styled */
-  constructor(root, styled) {
-    super(root, styled);
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
     // Escape doesn't end the presentation at once: it has other uses first, see `handleEscape`.
     else this.presenting = new Presenting(root, () => this.onPresentation(), false);
@@ -219,9 +219,9 @@ export class View extends BaseView {
     );
     this.dress();
     if (root.hidden)
-      this.styled.then(() => {
+      queueMicrotask(() => {
         root.hidden = false;
-        focusOnArrival(root, this.editor.area);
+        setTimeout(() => focusOnArrival(root, this.editor.area)); // after the first paint: it takes a layout
         this.observer?.observe(root);
         this.resized();
       });

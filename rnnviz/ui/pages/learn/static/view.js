@@ -58,9 +58,9 @@ export class View extends BaseView {
   onSize = () => this.resized();
   onBack = () => this.jump(new URLSearchParams(window.location.search).get("step") ?? "");
 
-  /** @param {HTMLElement} root @param {Promise<unknown>} styled */
-  constructor(root, styled) {
-    super(root, styled);
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
     this.stage = find(root, "div.ln-stage");
     this.notice = find(root, "p.ln-notice");
     this.presentButton = find(root, "button.ln-present");
@@ -164,7 +164,7 @@ export class View extends BaseView {
     this.label();
     this.room.takeAnswer(answer.room, answer.words);
     this.presenterChannel.show(answer, this.board.theme, this.room.door ? this.room.live : null);
-    Promise.all([this.styled, typefaces()]).then(() => {
+    typefaces().then(() => {
       if (this.answer !== answer) return;
       this.ready = true;
       this.root.hidden = false;

@@ -146,7 +146,7 @@ export class View extends BaseView {
         this.text.pane.scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
     if (this.root.hidden)
-      this.styled.then(() => {
+      queueMicrotask(() => {
         this.root.hidden = false;
         this.observer?.observe(this.root);
         this.draw();
