@@ -36,9 +36,9 @@ def nats(model: Model, text: str) -> Doubles:
 
 def next_chances(model: Model, text: str) -> Doubles:
     """P (V,) of the character after `text`, by a network or by counts."""
-    counts = isinstance(model, NgramModel)
-    log_probs = model.log_probs(model.vocabulary.encode(text)) if counts else trace(model, text).log_probs[-1]
-    return np.asarray(np.exp(log_probs))
+    if isinstance(model, NgramModel):
+        return np.asarray(np.exp(model.log_probs(model.vocabulary.encode(text))))
+    return np.asarray(np.exp(trace(model, text).log_probs[-1]))
 
 
 def likeliest(P: Doubles, n: int) -> list[int]:
