@@ -1,49 +1,91 @@
-"""The lecture's steps and the section's items: `python docs/lecture_steps.py > docs/lecture-steps.md`."""
+"""The lecture's steps and the section's items, in English and Chinese: `python docs/lecture_steps.py`."""
 
-import sys
 from collections.abc import Iterator
+from pathlib import Path
 
-from rnnviz.lecture.scenes import Scene, scenes
-from rnnviz.lecture.steps import Step
+from rnnviz.i18n import _, speaking
+from rnnviz.lecture.scenes import scenes
 
 ITEMS = range(1, 30)
 """Of the textbook's section."""
 
 
-def plan() -> Iterator[str]:
-    """The lines: a table of each scene's steps, then the items and the steps that show them."""
-    begin = 0.0
-    yield "# The lecture, step by step"
+WORDS = {
+    "en": (
+        "The lecture, step by step",
+        "Made from the steps themselves by `python docs/lecture_steps.py`. [中文](lecture-steps.zh.md)",
+        "In 45 minutes: {0:g} to {1:g}. In 90: {2:g} to {3:g}.",
+        ("step", "45", "90", "say", "ask"),
+        "appendix",
+        "The section's items, and where they are shown",
+        ("item", "steps"),
+    ),
+    "zh": (
+        "讲课的每一步",
+        "由各步生成：`python docs/lecture_steps.py`。[English](lecture-steps.md)",
+        "45 分钟：第 {0:g} 到 {1:g} 分钟。90 分钟：第 {2:g} 到 {3:g} 分钟。",
+        ("步", "45", "90", "说", "问"),
+        "附录",
+        "教材这一节的各条，以及在哪里展示",
+        ("条", "步"),
+    ),
+}
+"""Words of the page by language."""
+
+
+def page(language: str) -> str:
+    """The page of steps in a language of WORDS."""
+    with speaking(language):
+        return "\n".join(_lines(*WORDS[language])) + "\n"
+
+
+def _lines(
+    title: str,
+    made: str,
+    times: str,
+    head: tuple[str, ...],
+    appendix: str,
+    items: str,
+    item_head: tuple[str, ...],
+) -> Iterator[str]:
+    """A table of each scene's steps, then the items and the steps that show them."""
+    yield f"# {title}"
     yield ""
-    yield "Made from the steps themselves by `python docs/lecture_steps.py > docs/lecture-steps.md`."
+    yield made
+    begin = [0.0, 0.0]
     for scene in scenes():
-        minutes = sum(step.minutes for step in scene.main_steps)
+        stops = scene.main_steps
+        end = [
+            begin[0] + sum(step.minutes for step in stops),
+            begin[1] + sum(step.minutes_of_90 for step in stops),
+        ]
         yield ""
-        yield f"## {scene.number} {scene.title}"
+        yield f"## {scene.number} {_(scene.title)}"
         yield ""
-        yield f"In 45 minutes: {begin:g} to {begin + minutes:g}."
+        yield times.format(begin[0], end[0], begin[1], end[1])
         yield ""
-        yield "| step | minutes | say | ask |"
-        yield "|---|---|---|---|"
-        yield from (_row(scene, step) for step in scene.steps)
-        begin += minutes
+        yield _row(*head)
+        yield _row(*["---"] * len(head))
+        for step in scene.steps:
+            minutes = (step.minutes, step.minutes_of_90)
+            shown = [appendix, ""] if step.appendix else [f"{m:g}" if m else "" for m in minutes]
+            prompt = step.question.text if step.question else str(step.prompt)
+            yield _row(f"`{step.name}` {_(step.title)}", *shown, _(step.say), _(prompt))
+        begin = end
     yield ""
-    yield "## The section's items, and where they are shown"
+    yield f"## {items}"
     yield ""
-    yield "| item | steps |"
-    yield "|---|---|"
+    yield _row(*item_head)
+    yield _row("---", "---")
     steps = [step for scene in scenes() for step in scene.steps]
     for item in ITEMS:
-        names = ", ".join(f"`{step.name}`" for step in steps if item in step.covers)
-        yield f"| {item} | {names} |"
+        yield _row(str(item), ", ".join(f"`{step.name}`" for step in steps if item in step.covers))
 
 
-def _row(scene: Scene, step: Step) -> str:
-    minutes = "appendix" if step.appendix else f"{step.minutes:g}" if step.minutes else ""
-    prompt = step.question.text if step.question else str(step.prompt)
-    words = [line.replace("|", r"\|") for line in (step.say, prompt)]
-    return f"| `{step.name}` {step.title} | {minutes} | {words[0]} | {words[1]} |"
+def _row(*cells: str) -> str:
+    return "|" + "|".join(f" {cell} ".replace("|", r"\|") if cell != "---" else cell for cell in cells) + "|"
 
 
 if __name__ == "__main__":
-    sys.stdout.write("\n".join(plan()) + "\n")
+    for language, end in (("en", ""), ("zh", ".zh")):
+        Path(__file__).with_name(f"lecture-steps{end}.md").write_text(page(language), "utf-8")

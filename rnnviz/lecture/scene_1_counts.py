@@ -162,13 +162,17 @@ def book(n: int, first: str, second: str) -> StepPicture:
         cells([visible(c) for c in words], framed=range(max(0, len(words) - n + 1), len(words)), look="tight")
         for words in (first, second)
     ]
-    size = text(_("{entries} entries").format(entries=in_full(V**n)), "big ngram")
-    book_size = text(_("the book: {characters} characters").format(characters=in_full(length)), "actual")
     notice = _(
         "Framed: what a table of {n}-grams sees. The 6-gram's two predictions differ by {counts}, the "
         "LSTM's by {state}: its state still has what stood at the beginning."
     ).format(n=n, counts=percent(apart[counted.name]), state=percent(apart[network.name]))
-    return column(*read, row(column(chart, size, book_size, look="close"), *sides, sizes=(2.2, 1, 1))), notice
+    sums = column(
+        chart,
+        text(_("{entries} entries").format(entries=in_full(V**n)), "big ngram"),
+        text(_("the book: {characters} characters").format(characters=in_full(length)), "actual"),
+        look="close",
+    )
+    return column(*read, row(sums, *sides, sizes=(2.2, 1, 1))), notice
 
 
 @step(

@@ -97,7 +97,7 @@ def hidden(pairs: int) -> StepPicture:
     names = [f"{character}→{label}" for character, label in zip(inputs, labels, strict=True)]
     picked = [(numbers(character)[0], j) for character in inputs for j in range(len(net.b_h))]
     layer = inline(
-        matrix(X, "X", title=_shaped("X", "n", "d"), rows=names, columns=SYMBOLS, digits=0),
+        matrix(X, "X", title=_shaped("X", "n", "d"), rows=names, columns=SYMBOLS, digits=0, look="narrow"),
         matrix(net.W_xh, "W_xh", title=_shaped("W_xh", "d", "h"), rows=SYMBOLS, lit=picked, digits=1),
         text("+", "large"),
         column(

@@ -172,13 +172,18 @@ def parameters(steps: int) -> StepPicture:
         tables.append(len(SYMBOLS) ** T)
     # show
     total = " + ".join(map(str, sizes.values()))
+    weights = {name: matrix(getattr(net, name), name, digits=1, look="tight") for name in NAMES}
     rows = {
         _("this network"): shared,
         _("weights of its own for every step"): apart,
         _("a table of all texts of T characters"): tables,
     }
     picture = column(
-        inline(*[matrix(getattr(net, name), name, digits=1, look="tight") for name in NAMES]),
+        inline(
+            weights["W_xh"],
+            column(weights["W_hh"], weights["b_h"], look="middle"),
+            column(weights["W_hq"], weights["b_q"], look="middle"),
+        ),
         text(f"{total} = {shared[0]}", "big centre"),
         table(
             [_("parameters"), f"T = {steps}", f"T = {10 * steps}"],
@@ -273,9 +278,7 @@ def minibatch(n: int, at: int, zero: int) -> StepPicture:
     apart = len(LETTERS) // n
     places = [LETTERS[i * apart :][:7] for i in range(n)]
     H = [np.zeros((n, 4))]
-    for k, x in enumerate(zip(*places, strict=True)):
-        if k == at:
-            break
+    for k, x in enumerate(list(zip(*places, strict=True))[:at]):
         if zero and k == STEPS_OF_BATCH:
             H.append(np.zeros((n, 4)))
         # a character of each place
@@ -398,7 +401,11 @@ def tanh(rho: float, seed: int) -> StepPicture:
             size[name].append(round(abs(H).max(), 2))
     # show
     colours = {"tanh": "model", "identity": "actual", "ReLU": "ngram"}
-    lines = [line(h, name, colour=colours[name], width=4, stands="phi H_t") for name, h in size.items()]
+    names = {"identity": _("no activation")}
+    lines = [
+        line(h, names.get(name, name), colour=colours[name], width=4, stands="phi H_t")
+        for name, h in size.items()
+    ]
     chart = plot(lines, x=_("time step t"), y=_("largest |h| of the state"))
     ends = {name: fixed(h[-1]) for name, h in size.items()}
     return chart, _(

@@ -4,7 +4,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, Valid, again, choice, list_of, number, slider, whole
+from rnnviz.lecture.controls import Control, Valid, again, choice, list_of, number, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import rough
 from rnnviz.lecture.primitives import Node, column, inline, matrix, text
@@ -114,30 +114,3 @@ def embedding(letter: str) -> StepPicture:
         "The product with a one-hot row is the framed row of W_xh: their difference is {difference}. It is a "
         "multiplication that is a look-up."
     ).format(difference=rough(difference))
-
-
-@step(
-    N_("On a word"),
-    rf"\s{{H_t}} = \s{{phi}}\bigl({_ONE} + \s{{b_h}}\bigr)",
-    say=N_("The word's network, too: one product, the bias and φ."),
-    prompt=N_("Which entry of the input row is 1?"),
-    covers=(14,),
-    appendix=True,
-    prints="H_t.round(2)",
-    t=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
-)
-def word(t: int) -> StepPicture:
-    word = Machine()
-    X, H = word.forward.x[t - 1 : t], word.forward.before[t - 1 : t]
-    W = np.concatenate([word.net.W_xh, word.net.W_hh], axis=0)
-    H_t = np.tanh(np.concatenate([X, H], axis=1) @ W + word.net.b_h)
-    # show
-    x = matrix(X, "X_t", columns=SYMBOLS, look="small")
-    h = matrix(H, "H_t-1", look="small")
-    picked = [(word.ids[t - 1], j) for j in range(4)]
-    weights = matrix(W, "W_xh W_hh", title=WEIGHTS, rows=[*SYMBOLS, *"    "], lit=picked, look="small")
-    state = column(matrix(word.net.b_h, "b_h"), matrix(H_t, "H_t"), look="middle")
-    return inline(column(x, h, look="middle"), weights, state), _(
-        "Step {t} of “machine”: the 1 at “{character}” picks the framed row. "
-        "With the bias and φ the product is the next state."
-    ).format(t=t, character=word.inputs[t - 1])

@@ -485,8 +485,7 @@ def memory() -> StepPicture:
     bits = {kind: m["bits_per_character"] for kind, m in measured.items()}
     counted = in_language(HELD_OUT)
     # show
-    n_grams = [1, 2, 3, 4, 5, 6]
-    looks = {"rnn": "model", "gru": "pinned"}
+    n_grams, looks = [1, 2, 3, 4, 5, 6], {"rnn": "model", "gru": "pinned"}
     flat = [line([cost] * 6, f"{kinds()[kind]} {fixed(cost)}", xs=n_grams, colour=looks[kind], stands="P")
             for kind, cost in bits.items()]  # fmt: skip
     counts = line(

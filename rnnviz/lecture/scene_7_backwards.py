@@ -459,7 +459,7 @@ def cut(T: int, tau: int) -> StepPicture:
             faded=[(int(t), int(s)) for t, s in np.argwhere(~uncut & ~later)],
             scale="sequential",
             full=1.25 * size.max(),
-            look="plain",
+            look="plain tight",
         ),
         _quiet(_("size of each term: loss t (row), step s (column)")),
         look="middle",

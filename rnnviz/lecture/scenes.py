@@ -30,6 +30,7 @@ MOVED = {
     "differ": "prediction",
     "length": "books",
     "unit": "first",
+    "word": "first",
 }
 """Steps of earlier versions, whose addresses lead to the step that shows the same now."""
 

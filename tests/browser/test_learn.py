@@ -181,13 +181,13 @@ def test_fields_and_sliders_keep_their_keys(lectern: Lectern) -> None:
     lectern.at(5, 2)
     assert field.input_value() == "teap "
     field.press("Enter")
-    lectern.open(step="word")
-    slider = lectern.control("t").get_by_role("slider")
+    lectern.open(step="adjacent")
+    slider = lectern.control("middle").get_by_role("slider")
     slider.focus()
     slider.press("ArrowRight")
     lectern.rest()
-    assert lectern.query() == {"step": "word", "t": "4"}
-    lectern.at(4, 2)
+    assert lectern.query() == {"step": "adjacent", "middle": "4"}
+    lectern.at(3, 2)
 
 
 def test_reload_restores_step_without_history_entries(lectern: Lectern) -> None:
@@ -275,15 +275,15 @@ def test_pointing_at_symbol_frames_matrix_and_explains(lectern: Lectern) -> None
 
 
 def test_symbol_is_reached_held_and_released_by_keys(lectern: Lectern) -> None:
-    lectern.open(step="word", present=1)
+    lectern.open(step="adjacent", present=1)
     row = lectern.root.get_by_role("toolbar", name="Symbols of the formula")
     row.get_by_role("button").first.focus()
     expect(lectern.root).to_have_attribute("data-lit", "H_t")
     lectern.press("End")
-    expect(lectern.root).to_have_attribute("data-lit", "b_h")
+    expect(lectern.root).to_have_attribute("data-lit", "b_q")
     lectern.press("Space")  # held, and no step further
     lectern.page.evaluate("document.activeElement.shadowRoot.activeElement.blur()")
-    expect(lectern.root).to_have_attribute("data-lit", "b_h")
+    expect(lectern.root).to_have_attribute("data-lit", "b_q")
     lectern.press("Escape")
     expect(lectern.root).to_have_attribute("data-lit", "")
     expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()  # still presenting
@@ -322,15 +322,19 @@ def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
     expect(desk.locator("#lines li")).to_have_text([first.say, str(first.prompt)])
     expect(desk.locator("#next")).to_contain_text(second.title)
     expect(desk.locator("#where")).to_contain_text("5 A character model · 1/4")
+    expect(desk.locator("#plan")).to_contain_text("45 minutes: begins at 18:30, 2.5 min")
+    expect(desk.locator("#preview .kit-graph")).to_be_visible()  # the next step
+    expect(desk.get_by_role("timer")).to_have_text("0:00")
     desk.keyboard.press("Space")
     lectern.at(5, 1)
+    expect(desk.get_by_role("timer")).to_have_text(re.compile("0:0[1-9]"))  # the talk has begun
     desk.get_by_role("button", name=scenes()[4].appendix[0].title).click()
     lectern.at(5, 4)
     expect(lectern.root.locator(".ln-dots")).to_contain_text("Appendix")
     desk.get_by_role("button", name="Go on").click()
     lectern.at(6, 0)
-    desk.get_by_role("button", name="Start").click()
-    expect(desk.get_by_role("timer")).to_have_text(re.compile("0:0[1-9]"))
+    lectern.open(step="far")
+    expect(desk.locator("#right")).to_have_text("B about 10 characters")
     lectern.open(step="labels", lang="zh")  # loaded again, the stage has its window still
     expect(desk.locator("#title")).to_have_text(
         i18n.translations("zh").gettext(scenes()[4].main_steps[0].title)

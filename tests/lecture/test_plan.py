@@ -2,17 +2,18 @@
 
 from pathlib import Path
 
-from docs.lecture_steps import ITEMS, plan
+import pytest
+
+from docs.lecture_steps import ITEMS, page
 from rnnviz.lecture.scenes import scenes
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_page_of_steps_is_made_from_the_steps() -> None:
-    page = "\n".join(plan()) + "\n"
-    assert (DOCS / "lecture-steps.md").read_text("utf-8") == page, (
-        "python docs/lecture_steps.py > docs/lecture-steps.md"
-    )
+@pytest.mark.parametrize(("language", "end"), [("en", ""), ("zh", ".zh")])
+def test_the_page_of_steps_is_made_from_the_steps(language: str, end: str) -> None:
+    made = (DOCS / f"lecture-steps{end}.md").read_text("utf-8")
+    assert made == page(language), "python docs/lecture_steps.py"
 
 
 def test_every_item_of_the_textbooks_section_has_its_steps() -> None:

@@ -91,7 +91,7 @@ AUDIT = """
 }
 """
 
-# Words and numbers on the stage that the last row can't read, on axes too: below 15 pixels. What stands below
+# Words and numbers on the stage that the last row can't read, on axes too: below 17 pixels. What stands below
 # or above a letter is smaller, as in every formula.
 SMALL = """
 () => {
@@ -101,7 +101,7 @@ SMALL = """
   const check = (element, words) => {
     const unit = element.ownerSVGElement ? element.getScreenCTM().a : 1;
     const size = parseFloat(getComputedStyle(element).fontSize) * unit;
-    if (size && size < 14.95) wrong.push(`“${words.slice(0, 40)}” is ${size.toFixed(1)} pixels high`);
+    if (size && size < 16.95) wrong.push(`“${words.slice(0, 40)}” is ${size.toFixed(1)} pixels high`);
   };
   const walk = document.createTreeWalker(root.querySelector('.ln-stage'), NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {

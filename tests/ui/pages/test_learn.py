@@ -12,6 +12,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.lecture import controls
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
+from rnnviz.ui.pages.learn import lecture as lecture_module
 from rnnviz.ui.pages.learn import page
 from rnnviz.ui.pages.learn.lecture import MAX_ADDRESS_CHARS, Lecture
 from tests.support.apptest import Open, components, page_words
@@ -130,7 +131,7 @@ def test_scene_keeps_values_and_its_steps_share_them() -> None:
 def test_values_that_raise_an_error_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     lecture = Lecture({"step": "one"})
     with monkeypatch.context() as patch:
-        patch.setattr(Lecture, "_picture_data", Mock(side_effect=ConfigError("no picture")))
+        patch.setattr(lecture_module, "_picture_data", Mock(side_effect=ConfigError("no picture")))
         assert "no picture" in json.loads(lecture.answer({"changes": {"seed": 9}}, {}, str))["error"]
     assert "seed" not in answered(lecture)["query"]
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
-from rnnviz.i18n import _
+from rnnviz.i18n import _, language
 from rnnviz.lecture import controls, symbols
 from rnnviz.lecture.controls import ControlValues, whole
 from rnnviz.lecture.scenes import Scene, find_step, scenes
@@ -108,38 +110,15 @@ class Lecture:
         try:
             chosen_values = controls.apply_changes(step.controls, self.chosen_values, changes)
             values = controls.with_defaults(step.controls, chosen_values)
-            sent |= self._picture_data(values) | {"formula": symbols.typeset(step.formula_at(values))}
+            sent |= _picture_data(step, values) | {"formula": symbols.typeset(step.formula_at(values))}
             # Last, so that values which raise an error aren't kept: the next picture would raise it again.
             self._set |= {self._key(name): value for name, value in chosen_values.items()}
         except RnnvizError as error:
             sent |= {"error": error_words(error), "notice": "", "code": None, "formula": ""}
-        sent["note"] = self._note()
+        sent["note"] = self._note(fields.get("notes") is True)
         sent["query"] = self.query()
         data = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return data.encode(errors="replace")  # a client's id may contain half a surrogate pair
-
-    def _picture_data(self, values: ControlValues) -> dict[str, Any]:
-        """The step's picture, its sentence on where to look and its code; or the question before these."""
-        step = self.step
-        data: dict[str, Any] = {"key": step.key, "controls": []}
-        if step.question:
-            options = [_(option) for option in step.question.options]
-            data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
-            if values[PICK] == OPEN and step.question.shows:
-                data["exhibit"] = step.question.shows()
-            if values[PICK] == OPEN:
-                return {"data": data, "notice": _("What do you think?"), "code": None}
-        picture, notice = step.draw(values)
-        data["controls"] = [
-            {"name": name, **control.widget_at(values[name])}
-            for name, control in step.controls.items()
-            if control.widget
-        ]
-        data["picture"] = picture
-        if step.question:
-            data["question"] |= {"right": step.question.right, "predicted": values[PICK]}
-        code = step.code(values)
-        return {"data": data, "notice": notice, "code": {"code": code} if code else None}
 
     def room_question(self) -> RoomQuestion | None:
         """The step's question to the room; None if it has none. `over` once its picture is shown."""
@@ -154,15 +133,22 @@ class Lecture:
             step.key, _(step.question.text), options, right=step.question.right if over else None, over=over
         )
 
-    def _note(self) -> dict[str, Any]:
-        """The notes for the lecturer's window: the step's title, lines to say and ask, and the next step."""
+    def _note(self, preview: bool) -> dict[str, Any]:
+        """The notes for the lecturer's window: the step's title, lines to say and ask, when it should begin,
+        and the next step, drawn if `preview`.
+        """
         step, scene = self.step, self.scene
         # Behind a scene's last step comes the next scene's first, named by "next_scene"; at the end neither.
         following = scene.main_steps[self.at + 1 : self.at + 2]
         next_scenes = scenes()[self.number : self.number + 1] if not following else ()
         next_steps = following or (next_scenes[0].main_steps[:1] if next_scenes else ())
+        question = step.question
+        right = f"{'ABCDEF'[question.right]} " + _(question.options[question.right]) if question else ""
         return {
             "title": _(step.title),
+            "plan": [] if step.appendix else [_plan(step, "minutes"), _plan(step, "minutes_of_90")],
+            "right": right,
+            "preview": _preview(next_steps[0].name, language()) if preview and next_steps else None,
             "lines": [_(step.say), _(step.question.text if step.question else str(step.prompt))],
             "next": _(next_steps[0].title) if next_steps else "",
             "next_scene": _(next_scenes[0].title) if next_scenes else "",
@@ -189,3 +175,41 @@ class Lecture:
             ):
                 query = longer
         return query
+
+
+def _picture_data(step: Step, values: ControlValues) -> dict[str, Any]:
+    """The step's picture, its sentence on where to look and its code; or the question before these."""
+    data: dict[str, Any] = {"key": step.key, "controls": []}
+    if step.question:
+        options = [_(option) for option in step.question.options]
+        data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
+        if values[PICK] == OPEN and step.question.shows:
+            data["exhibit"] = step.question.shows()
+        if values[PICK] == OPEN:
+            return {"data": data, "notice": _("What do you think?"), "code": None}
+    picture, notice = step.draw(values)
+    data["controls"] = [
+        {"name": name, **control.widget_at(values[name])}
+        for name, control in step.controls.items()
+        if control.widget
+    ]
+    data["picture"] = picture
+    if step.question:
+        data["question"] |= {"right": step.question.right, "predicted": values[PICK]}
+    code = step.code(values)
+    return {"data": data, "notice": notice, "code": {"code": code} if code else None}
+
+
+@lru_cache(maxsize=64)
+def _preview(name: str, _language: str) -> dict[str, Any] | None:
+    """A step's drawing as it opens; None where it can't be drawn. Cached, as a dragged slider asks often."""
+    step = next(step for scene in scenes() for step in scene.steps if step.name == name)
+    with suppress(RnnvizError):
+        return dict(_picture_data(step, step.initial_values)["data"])
+    return None
+
+
+def _plan(step: Step, lasts: str) -> list[float]:
+    """The minute at which a stop should begin, and its minutes; `lasts` is the step's attribute of these."""
+    stops = [stop for scene in scenes() for stop in scene.main_steps]
+    return [sum(getattr(stop, lasts) for stop in stops[: stops.index(step)]), getattr(step, lasts)]

@@ -127,6 +127,8 @@ def words() -> dict[str, str]:
         "desk.start": _("Start"),
         "desk.pause": _("Pause"),
         "desk.reset": _("Set to 0:00"),
+        "desk.plan": _("{all} minutes: begins at {begins}, {minutes} min"),
+        "desk.skip": _("{all} minutes: left out"),
         "desk.lost": _("The lecture's window is gone. Open the notes from it again."),
         "copy": _("Copy"),
         "copied": _("Copied"),

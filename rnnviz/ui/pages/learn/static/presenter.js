@@ -3,7 +3,11 @@
 
 import { button, make } from "../../../browser/static/dom.js";
 import { fill, label, makePhrase } from "../../../browser/static/messages.js";
+import { Numbers } from "../../../browser/static/number_format.js";
+import { dress } from "../../../browser/static/theme.js";
+import { Board } from "./board.js";
 import { channelName, KEYS } from "./presenter_channel.js";
+import { draw } from "./primitives.js";
 import { Stopwatch } from "./stopwatch.js";
 
 /** @import { PresenterStep, RoomLive } from "./types" */
@@ -16,8 +20,14 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const key = window.location.hash.slice(1);
 const channel = new BroadcastChannel(channelName(key));
 const watch = new Stopwatch(`rnnviz-clock-${key}`, sessionStorage);
+const board = new Board(
+  byId("preview"),
+  () => {},
+  () => {},
+);
 /** @type {Record<string, string>} */
 let words = {};
+let shown = ""; // the step that the notes are of
 
 channel.onmessage = ({ data }) => {
   if (data?.kind === "step") show(data);
@@ -41,6 +51,15 @@ function show(step) {
     ...step.lines.map((line, i) => make("li", i + 1 === step.lines.length ? "asks" : "", line)),
   );
   byId("notice").textContent = step.notice;
+  byId("right").textContent = step.right;
+  byId("right").hidden = !step.right;
+  byId("plan").textContent = step.plan
+    .map(([begins, minutes], i) => planned(45 * (i + 1), begins, minutes))
+    .join(" · ");
+  const name = `${step.scene}.${step.step}`;
+  if (shown && shown !== name && !watch.elapsed) watch.toggle(); // the talk begins with its first step forward
+  shown = name;
+  showPreview(step);
   byId("next").replaceChildren(
     step.next ? fill(words.pair, { name: words["desk.next"], value: "" }) : words["desk.last"],
     make("b", "", step.next),
@@ -51,6 +70,23 @@ function show(step) {
   byId("appendix").hidden = step.appendix.length === 0;
   showRoom(step.room);
   tick();
+}
+
+/** When a step should begin, in a talk of so many minutes. @param {number} all @param {number} begins @param {number} minutes */
+function planned(all, begins, minutes) {
+  const clock = `${Math.floor(begins)}:${String(Math.round(60 * (begins % 1))).padStart(2, "0")}`;
+  return fill(words[minutes ? "desk.plan" : "desk.skip"] ?? "", { all, begins: clock, minutes });
+}
+
+/** Draw the next step small. @param {PresenterStep} step */
+function showPreview({ preview, themes, language, words }) {
+  byId("preview").hidden = !preview;
+  if (!preview) return;
+  board.theme = dress(byId("preview"), themes);
+  board.inks = { dark: themes.dark.background, light: themes.light.background };
+  board.numbers = new Numbers(language);
+  board.words = words;
+  draw(board, preview);
 }
 
 /** Show the room's answers so far; null without a room. @param {RoomLive | null} live */

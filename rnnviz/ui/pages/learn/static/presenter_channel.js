@@ -14,7 +14,7 @@ import { fill } from "../../../browser/static/messages.js";
 export const KEYS = [" ", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "PageDown", "PageUp"];
 
 const KEY_STORAGE = "rnnviz-desk"; // the storage key for this tab's key, between leaving the lecture and returning
-const SHARED_WORDS = ["pair", "room.answered"]; // the stage's words that the window needs too
+const SHARED_WORDS = ["pair", "room.answered", "edit"]; // the stage's words that the window needs too
 
 /** @param {string} key */
 export const channelName = (key) => `rnnviz-desk-${key}`;
@@ -22,22 +22,32 @@ export const channelName = (key) => `rnnviz-desk-${key}`;
 export class PresenterChannel {
   /** @type {PresenterStep | null} */
   step = null;
+  notesOpen = false;
   onLeave = () => sessionStorage.setItem(KEY_STORAGE, this.key);
 
   /**
    * @param {string} key used unless the tab has kept one
    * @param {(pressed: PresenterKey) => void} press @param {(name: string) => void} go
+   * @param {() => void} askNotes asks for the step again, with the next one's picture
    */
-  constructor(key, press, go) {
+  constructor(key, press, go, askNotes) {
+    this.askNotes = askNotes;
     this.key = sessionStorage.getItem(KEY_STORAGE) ?? key;
     sessionStorage.removeItem(KEY_STORAGE); // a duplicated tab copies the storage, but must be another stage
     window.addEventListener("pagehide", this.onLeave);
     this.channel = new BroadcastChannel(channelName(this.key));
     this.channel.onmessage = ({ data }) => {
-      if (data?.kind === "hello") this.sendStep();
+      if (data?.kind === "hello") this.openNotes();
       else if (data?.kind === "key" && KEYS.includes(data.key)) press(data);
       else if (data?.kind === "go") go(String(data.name));
     };
+  }
+
+  /** The window is open: it wants the notes at once, and then the next step's picture too. */
+  openNotes() {
+    this.sendStep();
+    this.notesOpen = true;
+    this.askNotes();
   }
 
   /** Open the window, or focus it if it is open. */
@@ -49,13 +59,13 @@ export class PresenterChannel {
 
   /** Send the present step's notes. @param {Answer} answer @param {SceneTheme} theme @param {RoomLive | null} room */
   show(answer, theme, room) {
-    const { scene, step, steps, note, notice, language, words, titles } = answer;
+    const { scene, step, steps, note, notice, language, words, titles, themes } = answer;
     const names = Object.keys(words).filter((name) => name.startsWith("desk") || SHARED_WORDS.includes(name));
     this.step = {
       ...note,
       scene_title: titles[scene - 1],
       next: note.next_scene ? fill(words.pair, { name: note.next_scene, value: note.next }) : note.next,
-      ...{ scene, step: step + 1, steps, notice, language, room },
+      ...{ scene, step: step + 1, steps, notice, language, room, themes },
       words: Object.fromEntries(names.map((name) => [name, words[name]])),
       colours: theme,
     };

@@ -73,6 +73,9 @@ export interface RoomQuestion {
 export interface Note {
   title: string;
   lines: string[];
+  plan: [begins: number, minutes: number][]; // in minutes, of a talk of 45 and of 90
+  right: string; // a question's right option, or ""
+  preview: KitAnswer | null; // the next step, where the notes are open
   next: string;
   next_scene: string; // the title of the scene that begins with the next step, or ""
   appendix: [name: string, title: string][];
@@ -88,6 +91,7 @@ export interface PresenterStep extends Note {
   language: string;
   words: Words;
   colours: SceneTheme;
+  themes: Themes<SceneTheme>;
   room: RoomLive | null;
 }
 

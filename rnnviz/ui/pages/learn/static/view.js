@@ -84,7 +84,12 @@ export class View extends BaseView {
     this.code = new CodePanel(root, start);
     const press = (/** @type {PresenterKey} */ { key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
-    this.presenterChannel = new PresenterChannel(this.viewSocket.client, press, (name) => this.visit(name));
+    this.presenterChannel = new PresenterChannel(
+      this.viewSocket.client,
+      press,
+      (name) => this.visit(name),
+      start,
+    );
     root.style.setProperty("--lowest", `${HEIGHT * MIN_UNIT_PX}px`);
     find(root, "button.ln-desk").onclick = () => this.presenterChannel.open();
     this.presentButton.onclick = () => this.setPresenting(!this.present);
@@ -206,8 +211,17 @@ export class View extends BaseView {
     this.changesInFlight = { ...this.changesInFlight, ...this.pendingChanges };
     this.pendingChanges = null;
     const { scene, present, changesInFlight } = this;
+    const notes = this.presenterChannel.notesOpen;
     const step = scene in this.stepByScene && { step: this.stepByScene[scene] };
-    return { scene, present, code: this.code.enabled, changes: changesInFlight, go: this.namedStep, ...step };
+    return {
+      scene,
+      present,
+      code: this.code.enabled,
+      changes: changesInFlight,
+      go: this.namedStep,
+      notes,
+      ...step,
+    };
   }
 
   /** Ask for other values of controls. @param {object} change */
