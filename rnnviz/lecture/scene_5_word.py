@@ -449,9 +449,8 @@ def draw(n: int, seed: int) -> StepPicture:
         title=_("probability, and its share of 0 to 1; the likeliest of {n}").format(n=len(P)),
         stands="P x",
     )
-    marks = [visible(c) for c in written]
     picture = column(
-        cells(marks, lit=[len(written) - 1], look="tight", stands="x_t+1"),
+        cells([visible(c) for c in written], lit=[len(written) - 1], look="tight", stands="x_t+1"),
         row(shares, text(_("drawn: {u}").format(u=fixed(u, 3)), "big actual"), sizes=(2, 1)),
     )
     return picture, _(
