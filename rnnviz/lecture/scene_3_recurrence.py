@@ -188,7 +188,6 @@ def parameters(steps: int) -> StepPicture:
         table(
             [_("parameters"), f"T = {steps}", f"T = {10 * steps}"],
             [[name, *map(in_full, counts)] for name, counts in rows.items()],
-            look="large",
             lit=[(0, 1), (0, 2)],
         ),
     )

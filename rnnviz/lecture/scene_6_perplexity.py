@@ -178,7 +178,7 @@ def books(war: int, prince: int) -> StepPicture:
     say=N_("A better model needs fewer bits. A uniform guess stores without compression."),
     prompt=N_("How many bits does a character cost at perplexity 2?"),
     covers=(22, 23, 24, 26),
-    minutes_of_90=3,
+    appendix=True,
     prints="cross_entropy",
     kind=_KIND,
     stored=line_of_text(48, lambda: in_language(LONG)[:48], N_("text")),

@@ -1,9 +1,8 @@
 """Scene 8: questions to predict before trying. They answer the chapter's exercises.
 
 `writing.json` records how shipped models of *The Time Machine* write, from many beginnings, beside the book
-itself. The beginnings are from the book's last tenth, which the models were not trained on. Its `windows` are
-the nats that a character costs more when only the last k characters are read, at places of Shakespeare's
-held-out tenth. Each row has means with their standard errors; `docs/tools/writing.py` measures all.
+itself. The beginnings are from the book's last tenth, which the models were not trained on. Each row has
+means with their standard errors; `docs/tools/writing.py` measures all. `birth.json` is of `birth.py` there.
 """
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 import rnnviz
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, choice, slider
-from rnnviz.lecture.number_format import fixed, percent, rough
+from rnnviz.lecture.number_format import fixed, in_full, percent, rough
 from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.primitives import Node, bars, button, cells, column, line, plot, row, table, text
 from rnnviz.lecture.readers import load, recorded
@@ -63,8 +62,7 @@ def link(number: str, step: str, says: str, unit: str = "") -> Node:
     prints="reach",
 )
 def far() -> StepPicture:
-    measured = recorded("writing")["contexts"]
-    rows = {entry["cell"]: entry["lost"] for entry in measured}
+    rows = {entry["cell"]: entry["lost"] for entry in recorded("writing")["contexts"]}
     reach = {}
     for cell, lost in rows.items():
         near = [nats < 0.02 for nats, _error in lost]
@@ -87,6 +85,66 @@ def far() -> StepPicture:
             "From the last {reach} characters alone the LSTM loses less than 0.02 nats a character, the RNN "
             "from {rnn}. Gates let far gradients pass; this book and this training hardly used that."
         ).format(reach=reach["lstm"], rnn=reach["rnn"]),
+    )
+
+
+@step(
+    N_("The birth of a meaning"),
+    r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
+    say=N_(
+        "Nobody told the network what a quotation is. One unit of its cell state comes to know, because "
+        "that helps to predict the next character. Press Play."
+    ),
+    prompt=N_("When will the unit be one thing inside the quotation marks and another outside?"),
+    covers=(27,),
+    minutes_of_90=3,
+    prints="read[born], scores[born]",
+    moment=slider(1, 43, 1, 43, N_("kept moment"), play=N_("Play")),
+)
+def birth(moment: int) -> StepPicture:
+    run = recorded("birth")  # of the training of an LSTM
+    moments = run["moments"]
+    read, scores = ([m[key] for m in moments] for key in ("characters", "score"))
+    born = next(i for i, s in enumerate(scores) if s > 0.75)  # 0.5 is chance
+    # show
+    now, before = moments[moment], moments[born - 1]
+    sentences = [
+        cells([visible(c) for c in words], values, scale="diverging", full=1.5, look="tight", stands="C_t")
+        for words, values in zip(run["sentences"], now["values"], strict=True)
+    ]
+    chart = plot(
+        [
+            line(scores[1:], "AUC", xs=read[1:]),
+            line([0.5] * 43, _("chance"), xs=read[1:], colour="uniform", dash="dash"),
+        ],
+        log_x=True,
+        ys=(0.4, 1),
+        mark=read[moment],
+        x=_("characters read in training"),
+        y=_("inside or outside: AUC"),
+    )
+    return column(
+        *sentences,
+        row(
+            chart,
+            table(
+                [],
+                [
+                    (_("characters read"), in_full(read[moment])),
+                    (_("perplexity of the validation text"), fixed(now["perplexity"])),
+                    (_("the unit's AUC"), fixed(now["score"])),
+                ],
+            ),
+            sizes=(3, 2),
+        ),
+    ), _(
+        "The unit that the finished network was found to have, followed back: between {before} and {after} "
+        "characters it begins to tell what stands in quotation marks. Perplexity falls from {high} to {low}."
+    ).format(
+        before=in_full(before["characters"]),
+        after=in_full(read[born]),
+        high=fixed(before["perplexity"]),
+        low=fixed(moments[born]["perplexity"]),
     )
 
 
@@ -127,7 +185,7 @@ def problems() -> StepPicture:
         ("10", "far", _("It uses about so many characters: no thread runs over many sentences.")),
         (
             f"{1000:,}",
-            "windows",
+            "minibatch",
             _("A thousand characters are as many steps, each waiting for the one before."),
         ),
         (
@@ -335,8 +393,7 @@ def temperature(temperature: str, seed: int) -> StepPicture:
     cell=choice(_NETWORKS, "lstm", N_("model")),
 )
 def free_running(cell: str) -> StepPicture:
-    measured = recorded("writing")["own_input"]
-    read = next(entry for entry in measured if entry["cell"] == cell)
+    read = next(entry for entry in recorded("writing")["own_input"] if entry["cell"] == cell)
     # the second ten characters
     free, by_accident = (100 * read[name][SECOND_TEN][0] for name in ("free", "by_accident"))
     # show
@@ -400,54 +457,5 @@ def beams(width: str) -> StepPicture:
         _(
             "Every wider search found likelier texts, all likelier than the book. Beside drawn text they "
             "repeat themselves much; beside one kept text, less."
-        ),
-    )
-
-
-@step(
-    N_("Gates that look at the input alone"),
-    r"\s{Z_t} = \s{sigma}(\s{X_t}\s{W_xz} + \s{b_z}),\quad "
-    r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H_t.new}",
-    say=N_(
-        "A minGRU's gates don't look at the state, so training computes all steps at once. ParaRNN (2025) "
-        "does so with gates that look at it, by solving for all states together."
-    ),
-    prompt=Question(
-        N_(
-            "A text is cut into windows, each read from an empty state. Which network misses what is cut off?"
-        ),
-        [
-            N_("both, for as long as the window lasts"),
-            N_("the LSTM, long after the minGRU has stopped"),
-            N_("the minGRU, long after the LSTM has stopped"),
-        ],
-        right=2,
-    ),
-    covers=(28,),
-    appendix=True,
-    prints="lost",
-)
-def windows() -> StepPicture:
-    measured = recorded("writing")["windows"]
-    late = measured["read"].index(256)
-    lost = {cell: measured[cell][late] for cell in ("mingru", "lstm")}
-    # show
-    looks = (("mingru", "minGRU", "actual"), ("lstm", "LSTM", "model"))
-    lines = [
-        line([mean for mean, _e in measured[cell]], name, xs=measured["read"], colour=hue, dots=True)
-        for cell, name, hue in looks
-    ]
-    x, y = _("last characters that are read"), _("nats lost, a character")
-    return (
-        plot(lines, log_x=True, ticks=measured["read"], x=x, y=y),
-        _(
-            "With 256 characters read, the minGRU still pays {mingru} ± {error} nats a character "
-            "more, the LSTM {lstm}. Measured at {places} places of Shakespeare that neither was trained "
-            "on."
-        ).format(
-            mingru=fixed(lost["mingru"][0]),
-            error=fixed(lost["mingru"][1]),
-            lstm=fixed(lost["lstm"][0]),
-            places=measured["places"],
         ),
     )

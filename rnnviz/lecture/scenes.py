@@ -31,6 +31,7 @@ MOVED = {
     "length": "books",
     "unit": "first",
     "word": "first",
+    "windows": "far",
 }
 """Steps of earlier versions, whose addresses lead to the step that shows the same now."""
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import rnnviz
-from docs.tools import long_gap, memorising, writing
+from docs.tools import birth, long_gap, memorising, writing
+from rnnviz.lab.run import replay
 from rnnviz.lecture.readers import recorded
 
 
@@ -77,3 +78,11 @@ def test_of_a_cut_text_only_its_end_is_read() -> None:
     places = [90, 200, 299]
     alone = [float(rnnviz.trace(model, text[at - 7 : at + 1]).nll[-1]) for at in places]
     assert writing.cut(model, text, places, 7, rows_at_once=2).tolist() == pytest.approx(alone, rel=1e-4)
+
+
+def test_birth_program_reads_a_replay_that_followed_its_row() -> None:
+    if "quotes" in replay.read(birth.REPLAY).snapshot(replay.read(birth.REPLAY).steps[-1]).rows:
+        assert written(birth.record()) == recorded("birth")
+    else:  # a replay of before rows were followed
+        with pytest.raises(ValueError, match="doesn't say what the row “quotes” told"):
+            birth.record()

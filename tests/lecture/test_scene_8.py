@@ -35,10 +35,6 @@ def evidence() -> dict[str, bool]:
             value["likelier"] > value["less_likely"] and above(value["repeated"], read["repeated"])
             for value in searched
         ),
-        "the minGRU, long after the LSTM has stopped": [
-            mean > 2 * error and mean > 0.01 for mean, error in run_code("windows")["lost"].values()
-        ]
-        == [True, False],
         "the first": written_texts()[0].startswith("The if"),
         "MLP": run_code("prediction")["difference"]["mlp"] == 0 < run_code("prediction")["difference"]["rnn"],
         "exactly as many": len(set(run_code("parameters")["shared"])) == 1,
@@ -73,3 +69,19 @@ def test_right_answers_are_not_always_at_one_place() -> None:
     places = [step.question.right for _module, step in STEPS if step.question]
     assert max(map(places.count, places)) <= len(places) / 2
     assert {0, 1, 2} <= set(places)
+
+
+def test_a_meaning_is_born_where_the_record_says() -> None:
+    run = recorded("birth")
+    scores = [moment["score"] for moment in run["moments"]]
+    picture, notice = scene.birth(43)
+    born = next(i for i, score in enumerate(scores) if score > 0.75)
+    assert max(scores[:born]) < 0.6, "chance before"
+    assert min(scores[born:]) > 0.8, "kept since"
+    assert f"{run['moments'][born]['characters']:,} characters" in notice
+    values, text = np.array(run["moments"][-1]["values"][0]), run["sentences"][0]
+    inside = np.arange(len(text)) < text.rindex('"')
+    inside[0] = False  # the opening mark itself
+    assert values[inside].min() > values[~inside].max()
+    first, _second = nodes_of(picture, "cells")
+    assert first["values"] == run["moments"][-1]["values"][0]
