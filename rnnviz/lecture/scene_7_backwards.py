@@ -360,7 +360,13 @@ GAPS = (2, 5, 10, 20, 40, 80)
     gates=choice({".open": N_("open for k"), "": N_("at 0.73")}, ".open", N_("gates begin")),
 )
 def gap(gap: str, gates: str) -> StepPicture:
-    cells = {"RNN": "rnn", "RNN ⊥": "orthogonal", "GRU": f"gru{gates}", "LSTM": f"lstm{gates}", "MLP": "mlp"}
+    cells = {
+        "RNN": "rnn",
+        "RNN\N{NO-BREAK SPACE}⊥": "orthogonal",
+        "GRU": f"gru{gates}",
+        "LSTM": f"lstm{gates}",
+        "MLP": "mlp",
+    }
     # Five networks of each cell at each gap
     runs = [run for run in recorded("long_gap")["runs"] if run["clipped"]]
     right, arrives = {}, {}
@@ -409,7 +415,7 @@ def gap(gap: str, gates: str) -> StepPicture:
         "A gate at 0.73 leaves {left} of a gradient after k = {k} steps; one near 1 leaves most. RNN "
         "{rnn} % right, GRU {gru} %, LSTM {lstm} %, an RNN with orthogonal weights {orthogonal} %."
     )
-    compared = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "orthogonal": "RNN ⊥"}
+    compared = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "orthogonal": "RNN\N{NO-BREAK SPACE}⊥"}
     return picture, notice.format(
         left=rough(0.73**k), k=k, **{name: ends[network, k] for name, network in compared.items()}
     )

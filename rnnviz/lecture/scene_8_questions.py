@@ -139,12 +139,12 @@ def birth(moment: int) -> StepPicture:
         ),
     ), _(
         "The unit that the finished network was found to have, followed back: between {before} and {after} "
-        "characters it begins to tell what stands in quotation marks. Perplexity falls from {high} to {low}."
+        "characters it begins to tell what stands in quotation marks: AUC {low}, then {high}; 0.5 is chance."
     ).format(
         before=in_full(before["characters"]),
         after=in_full(read[born]),
-        high=fixed(before["perplexity"]),
-        low=fixed(moments[born]["perplexity"]),
+        low=fixed(before["score"]),
+        high=fixed(scores[born]),
     )
 
 
