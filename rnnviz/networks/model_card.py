@@ -162,9 +162,9 @@ class Recorded:
         if self.evidence is None:
             return None
         rival = self.evidence.strongest(self.score, self.levels[1])
-        there = self.evidence.report.rivals if self.evidence.report is not None else ()
+        rivals = self.evidence.report.rivals if self.evidence.report is not None else ()
         same = (
-            other for other in there if rival and (other.kind, other.number) == (rival.kind, rival.number)
+            other for other in rivals if rival and (other.kind, other.number) == (rival.kind, rival.number)
         )
         return next(same, rival)
 

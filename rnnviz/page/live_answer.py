@@ -198,8 +198,8 @@ def weighted_step(
     before, after = (np.asarray(state)[weighted.layer] for state in states)
     values = {"before": float(weighted.along(before)), quantity: float(weighted.along(after))}
     added = np.nan_to_num(weighted.weights.astype(np.float32) * (after - before))
-    most = np.argsort(-abs(added), kind="stable")[:MAX_MOVES]
-    moves = [(unit, float(added[unit])) for unit in most.tolist()]
+    strongest = np.argsort(-abs(added), kind="stable")[:MAX_MOVES]
+    moves = [(unit, float(added[unit])) for unit in strongest.tolist()]
     return {name: value for name, value in values.items() if math.isfinite(value)}, moves
 
 

@@ -227,9 +227,9 @@ def reason_words() -> dict[str, str]:
 def unnamed_targets(card: Mapping[str, Any]) -> str:
     """The sentence that says why no unit has a name; "" if the card records no search."""
     words = reason_words()
-    others = sorted(model_card.other_searches(card), key=lambda search: search.reported)
+    searches = sorted(model_card.other_searches(card), key=lambda search: search.reported)
     reasons = {
-        search.target: _lack(search) for search in others
+        search.target: _lack(search) for search in searches
     }  # of a unit and a sum the one that tells more
     reasons |= {name: words[why] for name, why in model_card.unanswered(card).items()}
     sought = {name: reasons[name] for name in model_card.SOUGHT if name in reasons}

@@ -66,7 +66,7 @@ class DirectionChoice:
     def render(self) -> NamedDirection | None:
         """Draw the choice. None if the reader chooses the unit, or if there is no direction to choose."""
         found_directions = self._list_found()
-        names = {kind: found.name for kind, found in found_directions.items()}
+        names = {kind: direction.name for kind, direction in found_directions.items()}
         if self.with_random:
             names[RANDOM] = _("a random direction")
         # With the unit alone there is nothing to choose.
@@ -103,10 +103,10 @@ class DirectionChoice:
             )
             for finding in card_sums(self.view.context.info.card, self.view.layer, self.quantity)
         }
-        found = {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
+        kept = {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
         return named | {
             kind: NamedDirection(_direction_name(kind, target), direction)
-            for kind, (target, direction) in found.items()
+            for kind, (target, direction) in kept.items()
         }
 
     def _render_seed(self) -> NamedDirection:
