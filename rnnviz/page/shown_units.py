@@ -240,10 +240,10 @@ def unnamed_targets(card: Mapping[str, Any]) -> str:
         for reason in dict.fromkeys(sought.values())
     ]
     where = model_card.searched_text(card)
-    if where and others:
-        where = _("{n} characters of {text}").format(n=f"{others[0].characters:,}", text=where)
+    if where and searches:
+        where = _("{n} characters of {text}").format(n=f"{searches[0].characters:,}", text=where)
     message = _("No unit could be named from {where}: {reasons}.")
-    if any(search.weighted for search in others):
+    if any(search.weighted for search in searches):
         message = _("No unit and no direction could be named from {where}: {reasons}.")
     if len(phrases) == 1 and not model_card.unit_findings(card):  # one reason for all targets: name it alone
         phrases = list(sought.values())[:1]
