@@ -103,10 +103,10 @@ class DirectionChoice:
             )
             for finding in card_sums(self.view.context.info.card, self.view.layer, self.quantity)
         }
-        kept = {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
+        searched = {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
         return named | {
             kind: NamedDirection(_direction_name(kind, target), direction)
-            for kind, (target, direction) in kept.items()
+            for kind, (target, direction) in searched.items()
         }
 
     def _render_seed(self) -> NamedDirection:
