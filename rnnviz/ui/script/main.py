@@ -67,7 +67,12 @@ def with_model(ngrams: bool, temperature: bool, draw: Callable[[ModelContext], N
     show_errors(lambda: draw(ModelContext(model, ngram_model, info, chosen)))
     # A browser draws in this order, and a reader waits for the page.
     with card:
-        sidebar.draw_card(info, model, model_notes(info, models), share=lambda: sharing.share_buttons(info))
+        sidebar.draw_card(
+            info,
+            model,
+            notes=lambda: model_notes(info, models),
+            share=lambda: sharing.share_buttons(info),
+        )
 
 
 def show_errors(run: Callable[[], None]) -> None:

@@ -111,11 +111,11 @@ def kind(info: ModelInfo, model: Model) -> str:
     return network(CELLS[info.kind].label, units, model.config.layers)
 
 
-def draw_card(info: ModelInfo, model: Model, unit_sentences: str, *, share: Callable[[], None]) -> None:
+def draw_card(info: ModelInfo, model: Model, *, notes: Callable[[], str], share: Callable[[], None]) -> None:
     """Draw the model's card: text, kind, device, held-out perplexity, and details.
 
-    unit_sentences  sentences on its named units
-    share           draws the buttons that share it
+    notes  called once the details are open, returns sentences on its named units
+    share  draws the buttons that share it
     """
     facts = info.card
     text = str(facts.get("title") or facts.get("corpus") or "")
@@ -130,8 +130,8 @@ def draw_card(info: ModelInfo, model: Model, unit_sentences: str, *, share: Call
         return
     with about:
         share()
-        if unit_sentences:
-            st.caption(plain(unit_sentences))
+        if sentences_on_units := notes():
+            st.caption(plain(sentences_on_units))
         st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))
         for sentence in card_in_words(facts):
             st.caption(sentence)
