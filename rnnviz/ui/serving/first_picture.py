@@ -8,8 +8,8 @@ app's view stands below it.
 What is in it depends on the address and Accept-Language alone, not on any session.
 
     <head>   the frame's style; the view's scripts, without Streamlit's
-    <body>   the layer, outside Streamlit's element, which React clears, with the answer as base64; the names of
-             Streamlit's scripts, and the line that starts them once the picture is painted
+    <body>   the layer, outside Streamlit's element, which React clears, with the answer as base64; the names
+             of Streamlit's scripts, and the line that starts them once the picture is painted
 """
 
 from __future__ import annotations
