@@ -257,8 +257,8 @@ def _lack(search: Recorded) -> str:
     if rival is None or search.verdict not in ("character", "context", "untrained"):
         return reason_words()[search.verdict]
     messages = {
-        "character": _("{score}; the last character: {rival}"),
-        "context": _("{score}; the last characters: {rival}"),
-        "untrained": _("{score}; untrained: {rival}"),
+        "character": _("score {score}, the last character alone {rival}"),
+        "context": _("score {score}, the last characters alone {rival}"),
+        "untrained": _("score {score}, untrained {rival}"),
     }
     return messages[rival.kind].format(score=f"{search.reported:.2f}", rival=f"{rival.score:.2f}")

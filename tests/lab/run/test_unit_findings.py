@@ -114,8 +114,8 @@ def test_a_search_without_a_finding_is_told_with_its_numbers() -> None:
     assert "capital [0.430; untrained 0.500] (nothing found)" in page
     assert unnamed_targets(card) == (
         "No unit and no direction could be named from 20,000 characters of holmes.txt: inside quotation "
-        "marks (0.73; untrained: 0.80); inside brackets (the text has none); the "
-        "position in the line (0.33; untrained: 0.40)."
+        "marks (score 0.73, untrained 0.80); inside brackets (the text has none); the "
+        "position in the line (score 0.33, untrained 0.40)."
     )
     units_alone = {model_card.UNITS_KEY: {**entry, "others": others[2:]}}
     assert unnamed_targets(units_alone).startswith("No unit could be named from 20,000 characters")
