@@ -38,11 +38,11 @@ def test_remounted_dashboard_shows_same_choice(page: Page, app_url: str) -> None
 
 def test_remounted_lecture_shows_same_step(page: Page, app_url: str) -> None:
     lectern = Lectern(page, app_url)
-    lectern.open(step="differ")
-    lectern.at(3, 0)
-    lectern.press("Space")
-    lectern.at(3, 1)
+    lectern.open(step="parameters")
+    lectern.at_step("parameters")
+    lectern.press("ArrowDown")
+    lectern.at_step("adjacent")
     make_anew(page.get_by_test_id("rnnviz-learn"))
-    lectern.at(3, 1)
+    lectern.at_step("adjacent")
     lectern.press("Space")
-    lectern.at(3, 2)
+    lectern.at_step("minibatch")

@@ -84,7 +84,9 @@ def test_heat_map_opens_on_steadiest_units(live: Live) -> None:
 
 def test_any_unit_colours_text_without_named_unit(live: Live) -> None:
     page, legend = live.page, live.page.locator(".rv-key-tint")
-    expect(page.locator(".rv-caption")).to_contain_text("No unit could be named from text it never read")
+    expect(page.locator(".rv-caption")).to_contain_text(
+        "No unit and no direction could be named from 100,000 characters of holmes.txt"
+    )
     first = page.locator(".rv-scale span:not(.rv-power)").first.inner_text()
     for colour, label, ends in (
         ("Surprise", "Surprise", "0≥ 10 bits"),

@@ -94,7 +94,7 @@ def wrong(lectern: Lectern) -> list[str]:
 
 
 def test_two_phones_answer_and_space_reveals_counts(lectern: Lectern, join: Join) -> None:
-    ask(lectern, step="outputs")
+    ask(lectern, step="books")
     code = lectern.root.locator("img.ln-room-code")
     for width, height in SIZES:
         lectern.page.set_viewport_size({"width": width, "height": height})
@@ -103,7 +103,7 @@ def test_two_phones_answer_and_space_reveals_counts(lectern: Lectern, join: Join
     expect(lectern.root.locator(".ln-room-count b")).to_have_text("2")
     lectern.press("Space")
     expect(lectern.root.locator(".ln-sheet")).to_be_hidden()
-    lectern.at(8, 0)
+    lectern.at_step("books")
     question = lectern.root.locator(".kit-question h2").inner_text()
     expect(first.get_by_role("heading")).to_have_text(question)
     assert Axe().run(first).response["violations"] == []
@@ -117,7 +117,7 @@ def test_two_phones_answer_and_space_reveals_counts(lectern: Lectern, join: Join
     lectern.press("Space")
     expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
     expect(lectern.root.locator("[data-key='option.1']")).to_contain_text("0 %")
-    lectern.at(8, 0)
+    lectern.at_step("books")
     assert wrong(lectern) == []
     expect(first.get_by_text("Closed. Look at the screen.")).to_be_visible()
     expect(first.get_by_role("button").nth(1)).to_be_disabled()
@@ -127,7 +127,7 @@ def test_two_phones_answer_and_space_reveals_counts(lectern: Lectern, join: Join
     lectern.rest()
     assert wrong(lectern) == []
     lectern.press("Space")
-    lectern.at(8, 1)
+    lectern.at_step("game")
     expect(two.get_by_role("heading")).not_to_have_text(question)
     nothing_chosen(two)
 
@@ -169,7 +169,7 @@ def test_question_is_asked_again_and_room_closes(lectern: Lectern, join: Join) -
 
 
 def test_lost_answer_is_resent_and_late_answer_meets_next_question(lectern: Lectern, join: Join) -> None:
-    ask(lectern, step="greedy")
+    ask(lectern, step="books")
     phone = join()
     lectern.press("Space")
     tap(phone, 1)
@@ -186,7 +186,7 @@ def test_lost_answer_is_resent_and_late_answer_meets_next_question(lectern: Lect
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     lectern.press("Space")
     expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
-    ask_next(lectern)
+    ask_next(lectern, "game", "Space")
     heading = phone.get_by_role("heading")
     expect(heading).to_have_text(lectern.root.locator(".kit-question h2").inner_text())
     before = heading.inner_text()
@@ -195,7 +195,7 @@ def test_lost_answer_is_resent_and_late_answer_meets_next_question(lectern: Lect
     phone.evaluate("window.deaf = true")
     lectern.press("Space")
     expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
-    ask_next(lectern)
+    ask_next(lectern, "dial", "ArrowRight", "ArrowDown")
     expect(heading).to_have_text(before)
     tap(phone, 2)
     expect(heading).to_have_text(lectern.root.locator(".kit-question h2").inner_text())
@@ -205,14 +205,15 @@ def test_lost_answer_is_resent_and_late_answer_meets_next_question(lectern: Lect
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
 
 
-def ask_next(lectern: Lectern) -> None:
-    """Go on from a question that is closed to the next one."""
-    step = int(lectern.root.get_attribute("data-step") or 0)
+def ask_next(lectern: Lectern, name: str, *keys: str) -> None:
+    """Go on from a question that is closed to that of the step `name`, by these keys."""
     lectern.rest()
     lectern.press("Space")
     expect(lectern.root.locator(".kit-right")).to_be_visible()
-    lectern.press("Space")
-    lectern.at(8, step + 1)
+    for key in keys:
+        lectern.rest()
+        lectern.press(key)
+    lectern.at_step(name)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 1")
 
 
@@ -245,7 +246,7 @@ def test_class_guesses_letters_beside_models(lectern: Lectern, join: Join) -> No
         assert lectern.wrong() == []
         expect(phone_1.get_by_text(f"Right: {hidden[n]}")).to_be_visible()
         lectern.press("Space")
-    lectern.at(6, 6)
+    lectern.at_step("shannon")
     expect(phone_1.get_by_role("heading")).to_contain_text(f"“{beginning}{hidden[:2]}_”")
     assert lectern.query()["history"] == "ha"
     lectern.press("ArrowUp")  # the step is left

@@ -177,6 +177,12 @@ class Lectern:
         attributes = {"scene": str(scene), "step": str(step), "rest": "true"}
         assert self.root.evaluate(REACHED, attributes), f"not there: {attributes}"
 
+    def at_step(self, name: str) -> None:
+        """Wait until the step of this name is on the screen."""
+        place = find_step(name)
+        assert place, f"no such step: {name}"
+        self.at(*place)
+
     def rest(self) -> None:
         """Wait until nothing is on its way."""
         assert self.root.evaluate(REACHED, {"rest": "true"}), "an answer is still on its way"

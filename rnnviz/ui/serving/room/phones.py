@@ -36,6 +36,7 @@ from starlette.routing import Route
 from rnnviz.i18n import N_, translations
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page import folder, serving
+from rnnviz.page.modules import PACKAGE, bundle
 from rnnviz.page.responses import PackedFile, page_headers
 from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.serving.room.room import Refused, Room
@@ -74,6 +75,9 @@ def phone_words(language: str) -> dict[str, str]:
     return {name: translate(message) for name, message in PHONE_WORDS.items()}
 
 
+_SCRIPT = bundle((PHONE_FOLDER / "phone.js").relative_to(PACKAGE).as_posix()) + ";"
+
+
 @cache
 def class_page() -> bytes:
     """The page, with the words of all languages."""
@@ -82,7 +86,7 @@ def class_page() -> bytes:
     html = (
         _phone_file("phone.html")
         .replace("{{style}}", _phone_file("phone.css"))
-        .replace("{{script}}", _phone_file("phone.js"))
+        .replace("{{script}}", _SCRIPT)
     )
     return html.replace("{{words}}", words.replace("<", "\\u003c")).encode()
 
@@ -103,7 +107,7 @@ def _phone_file(name: str) -> str:
     return (PHONE_FOLDER / name).read_text("utf-8")
 
 
-PAGE_HEADERS = page_headers(script=_phone_file("phone.js"), style=_phone_file("phone.css"))
+PAGE_HEADERS = page_headers(script=_SCRIPT, style=_phone_file("phone.css"))
 """Headers of every page."""
 
 

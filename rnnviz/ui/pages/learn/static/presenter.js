@@ -4,6 +4,7 @@
 import { button, make } from "../../../browser/static/dom.js";
 import { fill, label, makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
+import { subscripted } from "../../../browser/static/subscripts.js";
 import { dress } from "../../../browser/static/theme.js";
 import { Board } from "./board.js";
 import { channelName, KEYS } from "./presenter_channel.js";
@@ -48,10 +49,12 @@ function show(step) {
   byId("where").textContent = `${step.scene} ${step.scene_title} · ${step.step}/${step.steps}`;
   byId("title").textContent = step.title;
   byId("lines").replaceChildren(
-    ...step.lines.map((line, i) => make("li", i + 1 === step.lines.length ? "asks" : "", line)),
+    ...step.lines.map((line, i) =>
+      make("li", i + 1 === step.lines.length ? "asks" : "", ...subscripted(line)),
+    ),
   );
-  byId("notice").textContent = step.notice;
-  byId("right").textContent = step.right;
+  byId("notice").replaceChildren(...subscripted(step.notice));
+  byId("right").replaceChildren(...subscripted(step.right));
   byId("right").hidden = !step.right;
   byId("plan").textContent = step.plan
     .map(([begins, minutes], i) => planned(45 * (i + 1), begins, minutes))
@@ -99,12 +102,12 @@ function showRoom(live) {
   const counted = fill(words["room.answered"] ?? "", { n: question.answered, phones });
   const maxCount = Math.max(1, ...question.counts);
   place.replaceChildren(
-    make("p", "", `${question.text} · ${counted}`),
+    make("p", "", ...subscripted(`${question.text} · ${counted}`)),
     ...question.options.flatMap((option, i) => {
       const bar = make("div", "bar");
       bar.style.width = `${(100 * question.counts[i]) / maxCount}%`;
       const count = make("span", "count", String(question.counts[i]));
-      return [make("span", "", option), make("span", "", bar), count];
+      return [make("span", "", ...subscripted(option)), make("span", "", bar), count];
     }),
   );
 }

@@ -7,9 +7,9 @@
 import katex from "../../../browser/katex/katex.mjs";
 import { make, makeSvg } from "../../../browser/static/dom.js";
 import { drawPlot } from "../../../browser/static/plot.js";
+import { subscripted } from "../../../browser/static/subscripts.js";
 import { OPTIONS } from "./formula.js";
 import { drawAnsweredQuestion, drawQuestion } from "./question.js";
-import { subscripted } from "./subscripts.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */

@@ -2,7 +2,7 @@
 
 import { make } from "../../../browser/static/dom.js";
 
-import { subscripted } from "./subscripts.js";
+import { subscripted } from "../../../browser/static/subscripts.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitQuestion } from "./types" */

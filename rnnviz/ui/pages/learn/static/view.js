@@ -4,6 +4,7 @@ import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
 import { label, makePhrase } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
+import { subscripted } from "../../../browser/static/subscripts.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
@@ -14,7 +15,6 @@ import { handleKey } from "./keys.js";
 import { PresenterChannel } from "./presenter_channel.js";
 import { draw } from "./primitives.js";
 import { Room } from "./room.js";
-import { subscripted } from "./subscripts.js";
 import { findCentres, glide } from "./transition.js";
 
 /** @import { Answer, PresenterKey, RoomWish } from "./types" */

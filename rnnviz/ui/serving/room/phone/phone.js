@@ -1,5 +1,7 @@
 // A phone's page: the live view of a network, and the room's question, whose answers it sends.
 
+import { subscripted } from "../../../browser/static/subscripts.js";
+
 /** The networks that the page opens with. @typedef {{ chosen: string, narrow: string, wide: string }} Shown */
 /** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean, page?: Shown }} Heard */
 
@@ -155,7 +157,7 @@ function show(state) {
   document.documentElement.lang = language;
   document.title = phrase("title");
   question.className = state.text === undefined ? "quiet" : "";
-  text.textContent = state.text ?? phrase("title");
+  text.replaceChildren(...subscripted(state.text ?? phrase("title")));
   if (again) options.replaceChildren(...(state.options ?? []).map(button));
   options.className = state.letters ? "letters" : "";
   [...options.children].forEach((child, i) => {
@@ -164,7 +166,7 @@ function show(state) {
     button.disabled = state.state !== "open" && state.state !== "lost";
     button.classList.toggle("right", state.right === i);
   });
-  line.textContent = statusLine(state);
+  line.replaceChildren(...subscripted(statusLine(state)));
   if (lastState.page) openPage(lastState.page);
 }
 
@@ -198,7 +200,7 @@ function statusLine(state) {
 /** @param {string} option @param {number} i */
 function button(option, i) {
   const element = document.createElement("button");
-  element.textContent = option === " " ? phrase("space") : option;
+  element.replaceChildren(...subscripted(option === " " ? phrase("space") : option));
   element.className = option === " " ? "wide" : "";
   element.onclick = () => choose(i);
   return element;
@@ -215,5 +217,3 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden && long && lastState.state !== "over") listen();
 });
 listen();
-
-export {};

@@ -1,6 +1,6 @@
 // Subscripts in plain words: W_xh and H_t−1 as they are written by hand.
 
-import { make } from "../../../browser/static/dom.js";
+import { make } from "./dom.js";
 
 const INDEXED = /(?<![A-Za-z._])([A-Zbhx])_([a-z0-9]{1,2}(?:[−+]1)?)(?![A-Za-z0-9_])/g;
 
