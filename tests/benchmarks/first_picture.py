@@ -31,7 +31,7 @@ note("layout-shift", ({ value, hadRecentInput }) => { if (!hadRecentInput) took.
 let layer = null;
 const timer = setInterval(() => {
   layer ??= document.getElementById("first-picture");
-  const painted = layer?.querySelector("main").shadowRoot?.querySelector("[data-painted]");
+  const painted = layer?.querySelector("main")?.shadowRoot?.querySelector("[data-painted]");
   if (painted ?? document.querySelector("input[type=text]")) took.picture ??= performance.now();
   if (!layer || layer.isConnected || !took.picture) return;
   took.view = performance.now();
@@ -50,8 +50,8 @@ def visit(page: Page, url: str, wanted: str) -> dict[str, float]:
     session = context.new_cdp_session(opened)
     session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     session.send("Network.enable")
-    opened.goto(url)
-    opened.wait_for_function(f"() => took.{wanted}", timeout=120_000)
+    opened.goto(url, wait_until="commit")
+    opened.wait_for_function(f"() => took.{wanted}", timeout=600_000)
     opened.wait_for_timeout(500)  # what is painted and shifted last
     took: dict[str, float] = opened.evaluate("took")
     context.close()

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 30; // milliseconds between two looks whether the app's vi
 const UNPAINTED_MS = 200; // milliseconds after which nobody waits for a paint
 const REST_MS = 300; // milliseconds without a key until the layer may go
 const [TEXT_FONT, CODE_FONT] = ['15px "Source Sans"', '16px "Source Code Pro"'];
-const PATIENCE_MS = 60000; // milliseconds after which a layer in which nobody has typed goes anyway
+const PATIENCE_MS = 60000; // milliseconds from the paint after which a layer in which nobody has typed goes anyway
 
 /** The bytes of an answer in the document. @param {string} packed */
 async function unpack(packed) {
@@ -46,6 +46,7 @@ class FirstPicture {
   successor;
   touched = false; // whether the reader has done anything
   restsFrom = -Infinity; // the time of the last key
+  patientUntil = Infinity; // on a busy machine the paint may take long, and Streamlit begins after it
   busy = false; // whether a pointer is held, or an input method composes
   ending = new AbortController();
 
@@ -103,7 +104,7 @@ class FirstPicture {
     const stands = successor?.root.isConnected && successor.isDrawn;
     if (
       (stands && rests) ||
-      (now > PATIENCE_MS && !this.touched) ||
+      (now > this.patientUntil && !this.touched) ||
       (!successor && showsOther(layer.dataset.key))
     )
       this.leave();
@@ -132,8 +133,13 @@ let picture;
 export async function show(View, look) {
   const layer = document.getElementById("first-picture");
   if (!layer) return;
-  picture = new FirstPicture(layer, View, look);
-  await picture.painted;
+  const first = new FirstPicture(layer, View, look);
+  picture = first;
+  try {
+    await first.painted;
+  } finally {
+    first.patientUntil = performance.now() + PATIENCE_MS;
+  }
 }
 
 /** Tell the layer of the app's view. @param {BaseView} view @param {Look} look */
