@@ -29,9 +29,7 @@ function showScenes(view) {
   const scenes = titles.map((title, i) => {
     const present = i + 1 === scene;
     const name = `${i + 1} · ${title}`;
-    const number = button(present ? name : String(i + 1), name, "ln-number", () =>
-      view.goToScene(i + 1),
-    );
+    const number = button(present ? name : String(i + 1), name, "ln-number", () => view.goToScene(i + 1));
     if (present) number.setAttribute("aria-current", "step");
     return number;
   });
