@@ -147,7 +147,10 @@ def _three_steps(word: Machine, walked: int) -> Node:
     """The chain of three steps with its losses; arrows point back where the gradient has passed."""
     forward, steps = word.forward, range(1, word.steps + 1)
     current = word.steps + 1 - walked
-    parts = {"L2": tex(rf"\s{{L}} = {forward.loss:.2f}", "box", "L", forward.loss)}
+    parts = {
+        "L0": text(_("← gradient") if walked else "", "pinned strong"),
+        "L2": tex(rf"\s{{L}} = {forward.loss:.2f}", "box", "L", forward.loss),
+    }
     parts |= {"H0": state(0, forward.before[0])} if word.recurrent else {}
     for t in steps:
         stands = {current: "H_t", current - 1: "H_t-1"}.get(t, "")
@@ -167,16 +170,13 @@ def _three_steps(word: Machine, walked: int) -> Node:
         "HO": ["back" if t >= current else "actual" for t in steps],
         "Oy": ["back" if t >= current else "" for t in steps],
     }
-    return column(
-        chain(
-            parts,
-            "LyOHX",
-            looks,
-            links=[("L2", f"y{t}", "back") if t >= current else (f"y{t}", "L2", "") for t in steps],
-            weights=True,
-            look="small",
-        ),
-        text(_("← gradient") if walked else "", "pinned strong centre"),
+    return chain(
+        parts,
+        "LyOHX",
+        looks,
+        links=[("L2", f"y{t}", "back") if t >= current else (f"y{t}", "L2", "") for t in steps],
+        weights=True,
+        look="small",
     )
 
 
