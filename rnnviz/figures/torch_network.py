@@ -14,11 +14,14 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.text.characters import NORMALISERS
 
+WRITTEN = ("mlp", "rnn", "gru", "lstm", "mingru")
+"""The cells that the template has."""
+
 
 def program(model: Model, weights: str) -> str:
     """The program of a network whose file is called `weights`; it looks for that file beside itself.
 
-    Raises ConfigError for an n-gram model, and for a network of a Python function.
+    Raises ConfigError for an n-gram model, and for a network of other cells, such as a Python function.
     """
     if isinstance(model, NgramModel):
         raise ConfigError(
@@ -28,12 +31,13 @@ def program(model: Model, weights: str) -> str:
             order=model.order,
         )
     config = model.config
-    if config.cell not in CELLS:
+    if config.cell not in WRITTEN:
         raise ConfigError(
-            "{model!r} is a network of a Python function, and there are programs for {cells}; take home that "
-            "function, which rnnviz.adapt_step was given",
+            "{model!r} has {cell} cells, and there are PyTorch programs for {cells}; take home the function "
+            "that is its step",
             model=model.name,
-            cells=", ".join(CELLS),
+            cell=config.cell,
+            cells=", ".join(WRITTEN),
         )
     # A line end of CR alone is one more character that another replaces.
     replaced = {"\r": "\n", **NORMALISERS[model.normaliser]}

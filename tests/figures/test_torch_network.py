@@ -13,6 +13,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.figures.torch_network import program
+from rnnviz.networks import cells
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.networks.ngram import NgramModel
 from tests.support.foreign_networks import adapted, layers_of, stepwise
@@ -100,6 +101,10 @@ def test_a_program_gives_the_perplexity_of_the_package(
     assert {*written} <= {*model.vocabulary.characters, *"The lever\n"}
 
 
+def test_every_cell_that_is_trained_has_a_program() -> None:
+    assert {cell for cell, _ in CELLS} == {*cells.CELLS}
+
+
 def test_programs_are_short_and_in_ruffs_form(folder: Path) -> None:
     programs = {file.name: file.read_text("utf-8") for file in folder.glob("*.py")}
     assert len(programs) == len(NETWORKS) + 1
@@ -134,11 +139,11 @@ def test_an_adapted_network_is_taken_home_once_it_is_saved(folder: Path) -> None
     assert float(out.split()[3]) == pytest.approx(expected, rel=1e-6)
 
 
-def test_what_has_no_program_says_so_and_what_to_do() -> None:
+def test_models_without_a_program_say_what_to_do() -> None:
     counts = NgramModel.fit(TEXT, order=3, name="counts")
     with pytest.raises(ConfigError, match=r"'counts' counts 3-grams.* choose a network"):
         program(counts, "x.safetensors")
     import torch
 
-    with pytest.raises(ConfigError, match=r"a Python function.*mlp, rnn, gru.*take home that function"):
+    with pytest.raises(ConfigError, match=r"custom cells.* mlp, rnn, gru.* take home the function"):
         program(stepwise(layers_of(torch.nn.GRU, 14)), "x.safetensors")

@@ -43,7 +43,7 @@ def buttons(path: Path, name: str, key: str, *, network: bool = True) -> None:
             on_click="ignore",
             key=f"{key}-torch",
             help=_(
-                "This network in at most 80 lines of Python, which need torch and no rnnviz. They read the "
-                "file from **Download**: put both into one folder."
+                "This network in at most 80 lines of Python, which need torch and safetensors, not rnnviz. "
+                "They read the file from **Download**: put both into one folder."
             ),
         )
