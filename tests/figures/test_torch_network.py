@@ -1,5 +1,6 @@
 """A network's PyTorch program, run where no rnnviz is, beside the package's own perplexity."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -47,7 +48,8 @@ text, *programs = sys.argv[1:]
 for file in programs:
     print("program", file)
     sys.argv = [file, text, "The", "lever"]
-    runpy.run_path(file, run_name="__main__")
+    names = runpy.run_path(file, run_name="__main__")
+    print(repr([names["sample"]("the“", 40, temperature=1e-9), names["encode"]("a\\r\\nb\\r道").tolist()]))
 """
 
 
@@ -96,8 +98,12 @@ def test_a_program_gives_the_perplexity_of_the_package(
     assert float(of_known) == pytest.approx(score.perplexity_known, rel=1e-6)
     exact = rnnviz.perplexity(model, READ, precise=True).perplexity
     assert float(perplexity) == pytest.approx(exact, rel=1e-8), "all digits that it prints"
+    written, called = written.removesuffix("\n").rsplit("\n", 1)
+    most_probable, ids = ast.literal_eval(called)
+    assert most_probable == "the“" + rnnviz.sample(model, "the“", 40, temperature=0)
+    assert ids == [model.vocabulary.start, *model.vocabulary.encode("a\nb\n道")]
     assert written.startswith("The lever")
-    assert len(written) == len("The lever") + 300 + len("\n")
+    assert len(written) == len("The lever") + 300
     assert {*written} <= {*model.vocabulary.characters, *"The lever\n"}
 
 
