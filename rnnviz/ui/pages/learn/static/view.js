@@ -184,7 +184,7 @@ export class View extends BaseView {
     if (moved || this.answer.step !== answer.step) this.highlight.unpin();
     this.answer = answer;
     this.changesInFlight = null;
-    if (this.namedStep) {
+    if (this.namedStep && this.viewSocket.isNewest(answer)) {
       this.namedStep = undefined;
       [this.scene, this.stepByScene[answer.scene]] = [answer.scene, answer.step];
     }
