@@ -208,12 +208,12 @@ def _text(record: Record, shown_chars: int) -> Iterator[Markup]:
 
 @cache
 def markup(path: Path) -> Template:
-    """The template in a file, with autoescaping."""
+    """The template in a file, with autoescaping where that is HTML."""
     import jinja2  # late: 30 ms, and few runs write a page
 
     pages = jinja2.Environment(
         loader=jinja2.FileSystemLoader(path.parent),
-        autoescape=True,
+        autoescape=path.suffix == ".html",
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
