@@ -97,8 +97,8 @@ def find_words(points: Points, *, spaced: bool, blanks: Blanks = "next") -> Word
     if len(points) and not len(start):
         start = end = np.array([len(points)])
     inner = end[:-1] if blanks == "next" else start[1:]
-    outer = [[0], inner, [len(points)]] if len(start) else [[0]]
-    return Words(points, start, end, np.concatenate(outer).astype(np.int64))
+    bounds = np.concatenate([[0], inner, [len(points)] * (len(start) > 0)]).astype(np.int64)
+    return Words(points, start, end, bounds)
 
 
 def words_of_text(text: str, blanks: Blanks = "next") -> Words:
