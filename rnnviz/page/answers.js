@@ -16,7 +16,7 @@ const CONTINUATION_CHARS = 120;
 const TREE_STEPS = 6;
 const TREE_PATHS = 3;
 const [FEWEST_BRANCHES, MOST_BRANCHES] = [2, 4];
-const RARE = 0.01;
+const LEAST_PROBABILITY = 0.01;
 const MAX_MOVES = 3; // units named in a weighted sum's step
 
 export class Answers {
@@ -132,7 +132,7 @@ export class Answers {
       const tree = branches(reading, at, past, shape);
       arrays.treeParents = Uint16Array.from(tree, ({ parent }) => parent);
       arrays.treeIds = Uint32Array.from(tree, ({ id }) => id);
-      arrays.treeChances = Float32Array.from(tree.flatMap(({ p, drawn }) => [p, drawn]));
+      arrays.treeChances = Float32Array.from(tree.flatMap(({ p, share }) => [p, share]));
     }
     return { header, arrays };
   }
@@ -337,7 +337,7 @@ function largest(logs, k) {
  */
 function branches(reading, t, past, shape) {
   const { network, width, ids } = reading;
-  /** @type {{ parent: number, id: number, p: number, drawn: number }[]} */
+  /** @type {{ parent: number, id: number, p: number, share: number }[]} */
   const tree = [];
   // `state` and `cell` are those after the branch of this number has been read.
   let paths = [{ number: 0, reach: 1, state: reading.row(t - past), cell: reading.cell(t - past) }];
@@ -348,16 +348,16 @@ function branches(reading, t, past, shape) {
     const reached = paths.flatMap(({ number, reach, state, cell }, n) => {
       const logs = new Float32Array(network.V);
       if (Number.isNaN(network.predict(state, logs))) return [];
-      const share = shares(logs, shape);
-      const most = n === likeliestPath ? MOST_BRANCHES : FEWEST_BRANCHES;
-      const symbols = largest(logs.subarray(1), most) // without <unk>, which is never drawn
+      const drawn = shares(logs, shape);
+      const limit = n === likeliestPath ? MOST_BRANCHES : FEWEST_BRANCHES;
+      const symbols = largest(logs.subarray(1), limit) // without <unk>, which is never drawn
         .ids.map((i) => i + 1)
-        .filter((id, k) => k < FEWEST_BRANCHES || Math.exp(logs[id]) >= RARE);
+        .filter((id, k) => k < FEWEST_BRANCHES || Math.exp(logs[id]) >= LEAST_PROBABILITY);
       if (actual !== null && !symbols.includes(actual)) symbols.push(actual);
       return symbols.map((id) => {
-        const drawn = share.get(id) ?? 0;
-        tree.push({ parent: number, id, p: Math.exp(logs[id]), drawn });
-        return { number: tree.length, reach: reach * drawn, state, cell };
+        const share = drawn.get(id) ?? 0;
+        tree.push({ parent: number, id, p: Math.exp(logs[id]), share });
+        return { number: tree.length, reach: reach * share, state, cell };
       });
     });
     const likely = [...reached].sort((a, b) => b.reach - a.reach).slice(0, TREE_PATHS);
@@ -385,7 +385,7 @@ function shares(logs, shape) {
 function shapedRow(logs, k, shape, actual) {
   const share = shares(logs, shape);
   const listed = largest(logs, k).ids.map((id) => share.get(id) ?? 0);
-  return [...listed, share.get(actual ?? -1) ?? 0, [...share.values()].filter((drawn) => drawn > 0).length];
+  return [...listed, share.get(actual ?? -1) ?? 0, [...share.values()].filter((p) => p > 0).length];
 }
 
 /**

@@ -227,9 +227,7 @@ def live_words() -> dict[str, str]:
         ),
         "written": _("written by this small network"),
         "tree": _("Show what could follow"),
-        "tree.help": _(
-            "A tree of the likeliest characters at each of the next steps; click one to write up to it"
-        ),
+        "tree.help": _("The likeliest characters at each of the next steps; click one to write up to it"),
         "tree.panel": _("What could follow, as a tree"),
         "tree.notice": _(
             "Each column is a step: its likeliest characters and the network's probability. The wider a "

@@ -42,7 +42,7 @@ TREE_PATHS = 3
 """Paths of a tree that go on at each step."""
 FEWEST_BRANCHES, MOST_BRANCHES = 2, 4
 """Characters at each step: the likeliest path may show more than the others, which keeps a column short."""
-RARE = 0.01
+LEAST_PROBABILITY = 0.01
 """Beyond the fewest, no character less likely than this is shown: where a network is sure, they are noise."""
 
 
@@ -197,13 +197,13 @@ class Branch(NamedTuple):
     parent  the number of the branch that it follows, counted from 1; 0: it is a first character
     symbol  its integer
     p       its probability after what stands before it, by the network
-    drawn   the probability that sampling draws it there, 0 if the settings leave it out
+    share   the probability that sampling draws it there, 0 if the settings leave it out
     """
 
     parent: int
     symbol: int
     p: float
-    drawn: float
+    share: float
 
 
 def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list[Branch]:
@@ -229,16 +229,20 @@ def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list
             log_probs = reader.log_probs()
             if not np.isfinite(log_probs).all():
                 continue
-            p, drawn = np.exp(log_probs), sampling_distribution(log_probs, **asdict(settings))
+            p, shares = np.exp(log_probs), sampling_distribution(log_probs, **asdict(settings))
             likeliest = 1 + np.argsort(-log_probs[1:], kind="stable")  # without <unk>, which is never drawn
-            most = MOST_BRANCHES if n == likeliest_path else FEWEST_BRANCHES
-            symbols = [int(s) for k, s in enumerate(likeliest[:most]) if k < FEWEST_BRANCHES or p[s] >= RARE]
+            limit = MOST_BRANCHES if n == likeliest_path else FEWEST_BRANCHES
+            symbols = [
+                int(s)
+                for k, s in enumerate(likeliest[:limit])
+                if k < FEWEST_BRANCHES or p[s] >= LEAST_PROBABILITY
+            ]
             if actual is not None and actual not in symbols:
                 symbols.append(actual)
             after = reader.hidden[0], None if reader.cell is None else reader.cell[0]
             for symbol in symbols:
-                tree.append(Branch(number, symbol, float(p[symbol]), float(drawn[symbol])))
-                reached.append((len(tree), reach * tree[-1].drawn, after))
+                tree.append(Branch(number, symbol, float(p[symbol]), float(shares[symbol])))
+                reached.append((len(tree), reach * tree[-1].share, after))
         if actual is not None:  # what stands there goes on, though it may never be drawn
             paths = [(n, 1.0, state) for n, _, state in reached if tree[n - 1].symbol == actual]
         else:

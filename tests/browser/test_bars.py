@@ -169,8 +169,8 @@ def test_tree_begins_at_caret_and_follows_sliders(live: Live) -> None:
     first.click()
     live.reads("The " + text + "Time Traveller")
     expect_tree(live, 5, 1, temperature=0, top_k=2)
-    live.area.press("ArrowLeft")  # the caret alone
-    expect_tree(live, 4, temperature=0, top_k=2)
+    live.area.press("ArrowRight")  # the caret alone
+    expect_tree(live, 6, temperature=0, top_k=2)
     live.area.press("Escape")
 
 

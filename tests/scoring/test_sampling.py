@@ -226,9 +226,9 @@ def test_tree_has_probabilities_of_trace_and_of_draw(
         log_probs = trace(NETWORKS[cell], "a ca"[: 4 - past] + texts[branch.parent]).log_probs[-1]
         drawn = sampling_distribution(log_probs, **asdict(settings))
         assert branch.p == pytest.approx(np.exp(log_probs[branch.symbol]), rel=1e-4)
-        assert branch.drawn == pytest.approx(drawn[branch.symbol], rel=1e-4)
-        assert (branch.drawn == 0) == (drawn[branch.symbol] == 0)
-        reach.append(1.0 if "a ca"[4 - past :].startswith(text) else reach[branch.parent] * branch.drawn)
+        assert branch.share == pytest.approx(drawn[branch.symbol], rel=1e-4)
+        assert (branch.share == 0) == (drawn[branch.symbol] == 0)
+        reach.append(1.0 if "a ca"[4 - past :].startswith(text) else reach[branch.parent] * branch.share)
     for step in range(6):
         column = [n for n, text in enumerate(texts) if len(text) == step and n in {b.parent for b in tree}]
         if step >= past + 1:  # those that sampling is likeliest to reach
@@ -251,7 +251,7 @@ def test_tree_has_probabilities_of_trace_and_of_draw(
 
 def test_tree_at_temperature_0_is_the_sample_and_what_it_left() -> None:
     tree = branches(trace(NETWORKS["gru"], "a c"), 3, 0, SamplingSettings(0))
-    taken = [text for branch, text in zip(tree, texts_of(tree)[1:], strict=True) if branch.drawn]
+    taken = [text for branch, text in zip(tree, texts_of(tree)[1:], strict=True) if branch.share]
     written = sample(NETWORKS["gru"], "a c", 6, temperature=0)
     assert taken == [written[:n] for n in range(1, 7)]
 
@@ -259,7 +259,7 @@ def test_tree_at_temperature_0_is_the_sample_and_what_it_left() -> None:
 def test_tree_goes_on_after_unknown_character_of_text() -> None:
     tree = branches(trace(NETWORKS["gru"], "a 🐒"), 3, 1, PLAIN)
     stands = [n for n, branch in enumerate(tree, 1) if branch.symbol == 0]
-    assert [tree[n - 1].drawn for n in stands] == [0]
+    assert [tree[n - 1].share for n in stands] == [0]
     assert {branch.parent for branch in tree[stands[0] :][:1]} == set(stands)
 
 

@@ -53,8 +53,8 @@ def expect_tree(live: Live, at: int, past: int = 0, **shape: float) -> dict[str,
         if branch.symbol == UNKNOWN_ID:  # it stands as it was typed
             character = text[at - past + len(texts[branch.parent])]
         texts.append(texts[branch.parent] + character)
-        seen, never = f"{visible(character)} {branch.p:.1%}".replace("%", " %"), branch.drawn == 0
-        width = f"{max(1, 14 * branch.drawn):.2f}"
+        seen, never = f"{visible(character)} {branch.p:.1%}".replace("%", " %"), branch.share == 0
+        width = f"{max(1, 14 * branch.share):.2f}"
         rows.append([seen, never, never, width, past > 0 and texts[-1] == text[at - past : at]])
     until(live.page.locator(".rv-tree"), TREE, lambda shown: shown == rows)
     buttons = live.page.locator(".rv-step").get_by_role("button")

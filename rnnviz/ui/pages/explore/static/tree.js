@@ -22,7 +22,7 @@ const WIDEST = 14; // pixels of a line that sampling is sure to take
 
 export class ContinuationTree {
   start = 0; // where the reader opened the tree or moved the caret to
-  /** @type {Required<Answer>["tree"]} the place of the tree that is drawn */
+  /** @type {Required<Answer>["tree"]} the place of the tree that is shown */
   place = { at: 0, past: 0 };
   /** @type {Branch[]} */
   branches = [];
@@ -96,7 +96,7 @@ export class ContinuationTree {
     treeParents.forEach((parent, i) => {
       const from = this.branches[parent - 1];
       const [step, id] = [from ? from.step + 1 : 0, treeIds[i]];
-      const [p, drawn] = treeChances.subarray(2 * i, 2 * i + 2);
+      const [p, share] = treeChances.subarray(2 * i, 2 * i + 2);
       // A character of the text may be unknown to the network: it stands as it was typed.
       const taken = step < place.past && (from?.taken ?? true) && id === store.ids[start + step];
       const character = taken ? characters[start + step] : store.symbol(id);
@@ -123,18 +123,18 @@ export class ContinuationTree {
       lines.append(
         makeSvg("path", {
           d: `M0 ${y0}C50 ${y0} 50 ${y1} 100 ${y1}`,
-          "stroke-width": Math.max(1, WIDEST * drawn),
-          class: drawn ? "" : "rv-never",
+          "stroke-width": Math.max(1, WIDEST * share),
+          class: share ? "" : "rv-never",
         }),
       );
       const node = button("", () => this.goTo(branch));
       node.append(make("bdi", "", visible(character)), " ", make("span", "", numbers.percent(p)));
-      node.className = [taken && "rv-taken", !drawn && "rv-never"].filter(Boolean).join(" ");
+      node.className = [taken && "rv-taken", !share && "rv-never"].filter(Boolean).join(" ");
       node.onmousedown = (event) => event.preventDefault(); // keeps the focus in the text
       // A name begins with the words that are seen, for those who say them to the computer.
       const seen = `${visible(character)} ${numbers.percent(p)}`;
       const said = text === character ? spokenName(character, phrase) : Array.from(text, visible).join("");
-      node.ariaLabel = phrase(drawn ? "tree.branch" : "tree.never", { seen, text: said });
+      node.ariaLabel = phrase(share ? "tree.branch" : "tree.never", { seen, text: said });
       if (branch.here) node.ariaCurrent = "true";
       node.tabIndex = -1;
       list.append(make("li", "", node));
