@@ -76,8 +76,11 @@ def branch_out(live: Live) -> None:
     other = next(way for way in tree if len(way) == 2 and way != deep[:2])
     tree[other].click()
     live.reads(text + other)
-    expect_tree(live, len(text) + 2, 2)
-    for before in (text + deep, text):
+    tree = expect_tree(live, len(text) + 2, 2)
+    on = next(way for way in tree if len(way) == 3 and way.startswith(other))
+    tree[on].click()
+    live.reads(text + on)
+    for before in (text + other, text + deep, text):  # each click was a step
         live.press("Control+z")
         live.reads(before)
     live.page.keyboard.insert_text("é")  # which the network doesn't know
