@@ -105,7 +105,8 @@ def sample(
     seed: int | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> str:
-    """`length` characters that `model` writes after `prompt`, as a text without the prompt.
+    """`length` characters that `model` writes after `prompt`, as a text without the prompt; fewer where the model
+    ends the text.
 
     prompt       read first; with an empty prompt, a text begins
     temperature  1 draws from the model's own distribution, less sharpens it, 0 takes the most
@@ -170,7 +171,8 @@ def resume(
     seed: int | None = None,
     changes: Changes = NO_CHANGES,
 ) -> str:
-    """`length` characters that follow the first `t` characters of a Trace, which are not read again.
+    """`length` characters that follow the first `t` characters of a Trace, which are not read again; fewer where
+    the text ends.
 
     The same seed gives the same characters as `sample` there, unless `changes` change the network's states.
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
@@ -258,7 +260,9 @@ def draw_characters(
     settings: SamplingSettings,
     seed: int | None,
 ) -> Iterator[str]:
-    """Draw `length` characters, each read by `reader` before the next; `name` is the model's in errors."""
+    """Draw `length` characters, each read by `reader` before the next, fewer if the text ends; `name` is the
+    model's in errors.
+    """
     generator = np.random.default_rng(seed)
     for _ in range(length):
         # A new array by the protocol, so it may be changed.
@@ -272,6 +276,8 @@ def draw_characters(
                 name=name,
             )
         symbol = best if settings.temperature == 0 else _choose(log_probs, settings, generator)
+        if symbol == vocabulary.end:
+            return
         yield vocabulary.symbol(symbol)
         reader.read(np.array([symbol]))
 

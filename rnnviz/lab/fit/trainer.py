@@ -3,7 +3,8 @@
 Each step reads the next characters of B streams of the text (rnnviz.lab.fit.batches) and carries the state
 over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
 zero state. So the model also learns to predict from nothing, but seldom. Therefore `fresh_rows`, a share of
-the rows, make a fresh start at every step; their last state is dropped.
+the rows, make a fresh start at every step; their last state is dropped. Texts that end (`Corpus.ends`) are rows
+from the start symbol to the end.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.checks import checked, renamed
-from rnnviz.errors import CheckpointError, CorpusError, DivergedError
+from rnnviz.errors import CheckpointError, ConfigError, CorpusError, DivergedError
 from rnnviz.lab.engines import untrained as untrained_copies
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
-from rnnviz.lab.fit.batches import Streams, beginnings, cuts
+from rnnviz.lab.fit.batches import Streams, Texts, beginnings, cuts
 from rnnviz.lab.fit.optimiser import make_optimiser, precision_on, rate
 from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, ReportSums, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
@@ -73,7 +74,13 @@ class Trainer:
             raise CorpusError("training needs at least 2 characters; received {count}", count=len(self.text))
         self.config, self.device = config, pick_device(device)
         self.bfloat16 = precision_on(self.device, config) == "bfloat16"
-        vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
+        ends = getattr(corpus, "ends", False)
+        if ends and (config.fresh_rows or config.partition == "random" or config.truncation == "random"):
+            raise ConfigError(
+                "texts that end are read from their start to their end; set fresh_rows to 0, partition to "
+                "'sequential' and truncation to 'regular'"
+            )
+        vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count, ends=ends)
         self.dropped = vocabulary.dropped(self.text)
         sizes = config.model_config(vocabulary.size)
         self.model = untrained(
@@ -83,18 +90,26 @@ class Trainer:
             first = untrained_copies.tensors(sizes, config.seed, config.initialisation, config.sigma)
             self.model.load_state_dict({part: torch.from_numpy(values) for part, values in first.items()})
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
-        self.streams = Streams(
-            ids,
-            config.batch,
-            config.steps,
-            vocabulary.start,
-            fresh_share=config.fresh_rows,
-            beginnings=beginnings(self.text) if config.fresh_rows else (),
-            partition=config.partition,
-        )
+        shape = ids, config.batch, config.steps, vocabulary.start
+        self.streams: Streams
+        if vocabulary.end is not None:
+            self.streams = texts = Texts(*shape, end=vocabulary.end, seed=config.seed)
+            if texts.cut:
+                warnings.warn(
+                    f"{texts.cut:,} texts have more than {config.steps} characters: gradients end there, and the "
+                    "state goes on; more steps follow them whole",
+                    stacklevel=1,  # this line for every caller, so that Python shows the warning once
+                )
+        else:
+            self.streams = Streams(
+                *shape,
+                fresh_share=config.fresh_rows,
+                beginnings=beginnings(self.text) if config.fresh_rows else (),
+                partition=config.partition,
+            )
         self.cuts = cuts(config, self.streams)
         self.total_steps = self.cuts.total_steps
-        self.total_characters = self.cuts.total_stream_chars * self.streams.row_count
+        self.total_characters = self.cuts.total_stream_chars * self.streams.characters // self.streams.length
         self.optimiser = make_optimiser(self.model, config)
         self.dropout = Dropout(
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
@@ -173,7 +188,9 @@ class Trainer:
         begin, end = self.cuts.at(self.step_index)
         if begin == 0:  # a new epoch: streams begin elsewhere, at the zero state
             offset = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
-            self.offset, self.carried_state = int(offset), None
+            self.offset = int(offset)
+        if self.streams.begins(begin, self.offset):
+            self.carried_state = None
         if self.config.partition == "random":
             order = self.config.seed, self.step_index // self.streams.pieces_an_epoch
             inputs, labels = self.streams.drawn_pieces(begin, end, self.offset, seed=order)
@@ -200,6 +217,8 @@ class Trainer:
             self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.step_index += 1
         self.loss, self.norm, self.step_characters = loss, norm, labels.numel()
+        if self.model.vocabulary.ends:  # padding is no character
+            self.step_characters = int((labels >= 0).sum())
         # Where a number is missing, the weights stay as they were, to be looked at. A GPU isn't waited for.
         if self.device.type != "cpu" or not self.diverged:
             self.optimiser.step()
@@ -322,9 +341,7 @@ class Trainer:
             sample_text = ""
             if sample_length:
                 temperature = TEXT_TEMPERATURE if len(self.text) >= SHORTEST_SPLIT else WORD_TEMPERATURE
-                sample_text = sample(
-                    self.model, prompt, sample_length, temperature=temperature, seed=self.config.seed
-                )
+                sample_text = self._sample(prompt, sample_length, temperature)
         except CheckpointError:  # weights have become NaN
             raise self._diverged() from None
         # Without validation text every report is the best so far: the criterion falls with the step.
@@ -350,6 +367,14 @@ class Trainer:
             sample_text,
             self.model,
         )
+
+    def _sample(self, prompt: str, length: int, temperature: float) -> str:
+        """About `length` characters after the prompt; texts that end one after another, each after the prompt."""
+        settings, texts = {"temperature": temperature}, list[str]()
+        while not texts or (self.model.vocabulary.ends and len(texts) < length // 8):
+            seed = self.config.seed + len(texts)
+            texts.append(prompt + sample(self.model, prompt, length, **settings, seed=seed))
+        return "\n".join(texts)[len(prompt) :]
 
     def _validation_perplexity(self) -> float | None:
         if not self.validation:
