@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.arrays import Doubles, Ids, Mask
+from rnnviz.arrays import Doubles, Ids, Mask, Points
 from rnnviz.networks.progress import Reporter
 from rnnviz.text.characters import PLAINER, REWRITINGS
 from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary, code_points
@@ -30,6 +30,12 @@ _UNSPACED = (
     (0x20000, 0x3FFFF),
 )
 _BORDERS = np.array([border for low, high in _UNSPACED for border in (low, high + 1)])
+
+
+def is_unspaced(points: Points) -> Mask:
+    """Which code points (n,) are of scripts that don't part words by spaces."""
+    # Inside a range an odd number of borders lies at or below a code point.
+    return np.asarray(np.searchsorted(_BORDERS, points, side="right") % 2 == 1)
 
 
 class WordCount:
@@ -58,9 +64,7 @@ class WordCount:
         self._words += len(piece.split()) - (self._open and not piece[0].isspace())
         self._open = not piece[-1].isspace()
         if not piece.isascii():
-            # Inside a range an odd number of borders lies at or below a code point.
-            inside = np.searchsorted(_BORDERS, code_points(piece), side="right") % 2
-            self._unspaced += int(inside.sum())
+            self._unspaced += int(is_unspaced(code_points(piece)).sum())
 
     def end(self) -> None:
         """Begin another text: its first characters don't go on with the last word."""

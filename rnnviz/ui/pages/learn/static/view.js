@@ -17,6 +17,7 @@ import { draw } from "./primitives.js";
 import { Room } from "./room.js";
 import { findCentres, glide } from "./transition.js";
 
+/** @import { Component } from "../../../browser/static/types" */
 /** @import { Answer, PresenterKey, RoomWish } from "./types" */
 
 // A stage is a slide: it has at least so many units on any screen, so that a picture which fits on one fits on all. That
@@ -49,12 +50,14 @@ export class View extends BaseView {
   present = false;
   size = "";
   drawnStep = ""; // the step on the stage
-  /** @type {(() => void)[]} keys pressed while an answer was on its way */
+  /** @type {PresenterKey[]} keys pressed while an answer was on its way */
   held = [];
   /** @type {number | undefined} */
   askedAt;
   paint = new MessageChannel();
   onKey = (/** @type {KeyboardEvent} */ event) => handleKey(this, event);
+  press = (/** @type {PresenterKey} */ { key, shift }) =>
+    document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
   onSize = () => this.resized();
   onBack = () => this.jump(new URLSearchParams(window.location.search).get("step") ?? "");
 
@@ -82,11 +85,9 @@ export class View extends BaseView {
       this.presenterChannel.sendRoom(live),
     );
     this.code = new CodePanel(root, start);
-    const press = (/** @type {PresenterKey} */ { key, shift }) =>
-      document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
     this.presenterChannel = new PresenterChannel(
       this.viewSocket.client,
-      press,
+      this.press,
       (name) => this.visit(name),
       start,
     );
@@ -102,11 +103,41 @@ export class View extends BaseView {
     );
     document.addEventListener("keydown", this.onKey);
     window.addEventListener("resize", this.onSize);
-    window.addEventListener("popstate", this.onBack);
     this.observer = new ResizeObserver(this.onSize);
     this.observer.observe(/** @type {Element} */ (root.parentElement ?? root));
     this.observer.observe(this.stage); // its height changes when the room's line replaces the notice
     this.paint.port1.onmessage = () => this.recordPaint();
+  }
+
+  /**
+   * Take Streamlit's call. From now on the lecturer's window and the browser's Back mean this view: they don't mean one
+   * in the first picture, which is here for a moment.
+   * @param {Component} component
+   */
+  update(component) {
+    if (!this.presenterChannel.channel) {
+      window.addEventListener("popstate", this.onBack);
+      this.presenterChannel.begin();
+    }
+    super.update(component);
+  }
+
+  /** Take the first picture's answer. Resolves once it is drawn. @param {Uint8Array} data */
+  takeFirstAnswer(data) {
+    super.takeFirstAnswer(data);
+    return typefaces();
+  }
+
+  /** Go where keys and clicks in the first picture have led. @param {View} first */
+  takeOver(first) {
+    const { asking, held, scene, present, stepByScene, namedStep, changesInFlight, pendingChanges, code } =
+      first;
+    if (!asking) return;
+    Object.assign(this, { held, scene, present, stepByScene, namedStep });
+    this.pendingChanges = { ...changesInFlight, ...pendingChanges };
+    this.code.enabled = code.enabled;
+    if (first.room.opening) this.room.press();
+    else this.start();
   }
 
   close() {
@@ -175,7 +206,7 @@ export class View extends BaseView {
       this.root.hidden = false;
       this.resized(true);
     });
-    this.address();
+    if (this.component) this.address();
   }
 
   dress() {
@@ -356,7 +387,8 @@ export class View extends BaseView {
     const { dataset } = this.root;
     const { scene, step, seq } = this.answer;
     const rest = !this.asking;
-    if (rest) this.held.shift()?.();
+    const pressed = rest && this.held.shift();
+    if (pressed) this.press(pressed);
     const drawings = (Number(dataset.drawn) || 0) + 1;
     for (const [name, value] of Object.entries({ scene, step, drawn: drawings, answered: seq, rest }))
       dataset[name] = String(value);
