@@ -41,8 +41,9 @@ class Counts:
     keys         keys[j], int64 and increasing, are the nodes of level j + 2
     leaf_counts  int64, of the last level's nodes: positive, except that an order-1 model counts all V + 1
                  symbols, seen or not, and the start symbol zero times
-    initial      of texts that end, initial[j] are how often each node of level j + 2 stands that begins with the
-                 start symbol, the last nodes of that level; all but the longest's. None: one text, which begins once
+    initial      of texts that end, initial[j] are how often each node of level j + 2 stands that begins
+                 with the start symbol, the last nodes of that level; all but the longest's. None: one text,
+                 which begins once
     """
 
     size: int
@@ -93,9 +94,7 @@ def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int, end: int | N
         inside = last < len(sequence)
         inside[inside] = sequence[last[inside]] != size
         begins, nodes = begins[inside], nodes[inside]
-        level_keys, nodes = np.unique(
-            nodes * (size + 1) + sequence[begins + level - 1], return_inverse=True
-        )
+        level_keys, nodes = np.unique(nodes * (size + 1) + sequence[begins + level - 1], return_inverse=True)
         keys.append(level_keys)
         counted = np.bincount(nodes, minlength=len(level_keys)).astype(np.int64)
         initial.append(counted[np.unique(nodes[sequence[begins] == size])])
@@ -105,8 +104,8 @@ def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int, end: int | N
 
 
 def _suffixes(counts: Counts) -> Iterator[tuple[Integers, Mask]]:
-    """By level from the second on: of each node, the node one level up of its n-gram without the first symbol;
-    and whether that symbol is the start symbol. Raises ConfigError for a node without its suffix.
+    """By level from the second on: of each node, the node one level up of its n-gram without the first
+    symbol; and whether that symbol is the start symbol. Raises ConfigError for a node without its suffix.
     """
     base = counts.size + 1
     upper_keys, suffixes, initial = np.arange(base), np.zeros(base, np.int64), np.arange(base) == counts.size
@@ -265,7 +264,9 @@ def counts_from(tensors: Mapping[str, Array], size: int, order: int, *, ends: bo
     if not ends:
         return Counts(size, tuple(keys), leaf_counts)
     counts = Counts(size, tuple(keys), leaf_counts, tuple(arrays[f"initial.{k}"] for k in range(2, order)))
-    for level, (begun, (_, initial)) in enumerate(zip(counts.initial or (), _suffixes(counts), strict=False), 2):
+    for level, (begun, (_, initial)) in enumerate(
+        zip(counts.initial or (), _suffixes(counts), strict=False), 2
+    ):
         if not begun.all() or len(begun) != np.count_nonzero(initial):
             raise ConfigError("initial.{level} is not of the n-grams that begin a text", level=level)
     return counts

@@ -44,8 +44,8 @@ def ngram(text: str, *, order: int = MAX_ORDER, name: str = "", ends: bool = Fal
 
     order   1 to 6: the next character is predicted from the order - 1 before it
     name    the model's name in reports and on pages
-    ends    the text holds texts that end, a line each, such as `corpora.open_corpus(["Ann", "Bob"]).text`: each
-            is read from its start, and its end is predicted too
+    ends    the text holds texts that end, a line each, such as `corpora.open_corpus(["Ann", "Bob"]).text`:
+            each is read from its start, and its end is predicted too
 
     The vocabulary has every character, of a text of 10,000 or more those that occur twice. An n-gram model
     has probabilities and no hidden states: `rnnviz.perplexity`, `sample`, `compress` and `save` take it,
@@ -122,8 +122,8 @@ class NgramModel(Pictured):
     ) -> NgramModel:
         """Count the n-grams of `text`, one document, normalised as all texts that are scored later.
 
-        The default `vocabulary` is that of `Vocabulary.from_text`, with these `ends`. Raises ConfigError for an order
-        outside 1 … 6 and EmptyTextError for an empty text.
+        The default `vocabulary` is that of `Vocabulary.from_text`, with these `ends`. Raises ConfigError
+        for an order outside 1 … 6 and EmptyTextError for an empty text.
         """
         _check_order(order)
         text = normalise(text, normaliser)
@@ -222,8 +222,8 @@ class NgramModel(Pictured):
 
         For each level k of the tree, `children.{k}` has the number of n-grams of k + 1 symbols that begin
         with each n-gram of k symbols, and `symbols.{k + 1}` has their last symbols. `counts` are the counts
-        of the highest order, and of texts that end `initial.{k}` are those of a text's first k - 1 characters. All
-        arrays are of the smallest unsigned integers that hold them.
+        of the highest order, and of texts that end `initial.{k}` are those of a text's first k - 1
+        characters. All arrays are of the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
         tensors: Arrays = {"counts": smallest(self._counts.leaf_counts)}

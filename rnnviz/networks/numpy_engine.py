@@ -436,8 +436,8 @@ class Weights:
         if self.end is None or not (ids == self.end).any():
             self._run_on(ids, hidden, cell, changes, time, first_rows)
             return
-        # The end is read as a start symbol, from the state before a text, so that a text's states don't depend on
-        # the text before it. Rows of a batch end at different times: the reading is cut at each.
+        # The end is read as a start symbol, from the state before a text, so that a text's states don't
+        # depend on the text before it. Rows of a batch end at different times: the reading is cut at each.
         ended = ids == self.end
         begins = np.flatnonzero(ended.reshape(len(ids), -1).any(axis=1))
         whole = [part for part in (hidden, cell) if part is not None]
@@ -690,8 +690,8 @@ def weights_from(
     *,
     end: int | None = None,
 ) -> Weights:
-    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`; `end` is the
-    vocabulary's.
+    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`; `end`
+    is the vocabulary's.
     """
     arrays = {name: np.array(values, dtype, order="C") for name, values in tensors.items()}
     embedding = arrays.get("embedding.weight")

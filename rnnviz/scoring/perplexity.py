@@ -11,8 +11,8 @@ so the probabilities of all strings as read sum to one, no text has an infinite 
 different vocabularies compare in bits per character. A model whose normaliser replaces characters reads
 several strings as one, and needn't tell them apart. Memory does not grow with the text.
 
-Of a model that knows where texts end, an end counts as one of the n: it has a probability, so those of all texts with
-their ends sum to one. A text that isn't said to have ended has none.
+Of a model that knows where texts end, an end counts as one of the n: it has a probability, so those of all
+texts with their ends sum to one. A text that isn't said to have ended has none.
 
 The cut of a text and the machine move no figure by more than 1e-4 of itself, except on texts that make a
 network magnify rounding with every step: one letter repeated for ever, say, or a language it never read.

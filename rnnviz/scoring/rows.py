@@ -58,8 +58,8 @@ class RowScorer:
         self._score_texts = None if precise else getattr(scorer, "score_texts", None)
 
     def __call__(self, encoded: EncodedRows) -> Doubles:
-        """-Σ log P in nats of each row's known and its unknown symbols, how many are unknown, and -Σ log P and
-        the number of its ends, (k, 5).
+        """-Σ log P in nats of each row's known and its unknown symbols, how many are unknown, and -Σ log P
+        and the number of its ends, (k, 5).
         """
         # All rows came as one array: the lengths cut it.
         rows = np.split(encoded.ids.astype(np.int64), np.cumsum(encoded.lengths)[:-1])

@@ -105,8 +105,8 @@ def sample(
     seed: int | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> str:
-    """`length` characters that `model` writes after `prompt`, as a text without the prompt; fewer where the model
-    ends the text.
+    """`length` characters that `model` writes after `prompt`, as a text without the prompt; fewer where the
+    model ends the text.
 
     prompt       read first; with an empty prompt, a text begins
     temperature  1 draws from the model's own distribution, less sharpens it, 0 takes the most
@@ -171,8 +171,8 @@ def resume(
     seed: int | None = None,
     changes: Changes = NO_CHANGES,
 ) -> str:
-    """`length` characters that follow the first `t` characters of a Trace, which are not read again; fewer where
-    the text ends.
+    """`length` characters that follow the first `t` characters of a Trace, which are not read again; fewer
+    where the text ends.
 
     The same seed gives the same characters as `sample` there, unless `changes` change the network's states.
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.

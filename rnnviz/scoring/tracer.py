@@ -75,8 +75,8 @@ def trace(
     text     T characters, maybe none; a str is the text itself, a `pathlib.Path` a file; or a list of these,
              for a list of their Traces in the same order
     change   changes the network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list
-    ended    the text ends here, and the Trace has its end, U+0003, as one character more: of a network that knows
-             where texts end
+    ended    the text ends here, and the Trace has its end, U+0003, as one character more: of a network that
+             knows where texts end
 
     Texts of a list are read side by side, on the GPU where the model is on one. Their Traces equal those of
     single texts to 1e-4, unless the network magnifies rounding: see `rnnviz.scoring.perplexity`. Raises

@@ -248,8 +248,8 @@ class Corpus(ReprMixin):
     """A text with its provenance.
 
     `text` has LF line ends. `language` is a BCP 47 code, "python" for source code, or empty where unknown.
-    `skipped` names parts of a corpus that this machine lacks. `ends`: it holds texts that end, each in a line or,
-    where one of them has several, with U+0003 behind it; a network learns where they end.
+    `skipped` names parts of a corpus that this machine lacks. `ends`: it holds texts that end, each in a
+    line or, where one of them has several, with U+0003 behind it; a network learns where they end.
     """
 
     name: str
@@ -284,8 +284,8 @@ class Corpus(ReprMixin):
     def split(self, validation: float = 0.05, held_out: float = 0.10) -> Split:
         """Cut the text in order into training, validation and held-out parts, by shares of the characters.
 
-        Borders are rounded down; texts that end stay whole. A text shorter than 200 characters is all training.
-        Raises ConfigError for shares that are negative or leave nothing to train on.
+        Borders are rounded down; texts that end stay whole. A text shorter than 200 characters is all
+        training. Raises ConfigError for shares that are negative or leave nothing to train on.
 
         >>> from rnnviz import corpora
         >>> [len(part) for part in vars(corpora.open_corpus("ab " * 500).split()).values()]
@@ -338,11 +338,12 @@ MAX_LEFT_OUT = 5  # rows left out that a warning names
 def from_texts(
     texts: Iterable[str], name: str = "texts", *, title: str = "", language: str = "", licence: str = ""
 ) -> Corpus:
-    """Texts that end, such as names, as a corpus. Empty ones are left out. The order is by a hash, so that its
-    parts are alike and equal texts stand in one part. Raises CorpusError for none and for one with U+0003 inside.
+    """Texts that end, such as names, as a corpus. Empty ones are left out. The order is by a hash, so that
+    its parts are alike and equal texts stand in one part. Raises CorpusError for none and for one with
+    U+0003 inside.
 
     >>> from_texts(["Bob", "Ann"]).text
-    'Bob\nAnn\n'
+    'Ann\nBob\n'
     """
     normalised = [normalise(text) for text in texts if check_text(text)]
     end = END if any("\n" in text for text in normalised) else "\n"
@@ -354,7 +355,8 @@ def from_texts(
 
 def _column(path: Path, column: str, encoding: str | None) -> list[str]:
     """The texts in a column of a file of rows; a warning names those that are left out."""
-    file, texts, left_out = open_rows(path, column=column, encoding=encoding), [], []
+    file = open_rows(path, column=column, encoding=encoding, name=path.name)
+    texts, left_out = list[str](), list[str]()
     for rows in file.batches():
         for number, (text, fault) in enumerate(zip(rows.texts, rows.faults, strict=True), rows.start):
             if fault is None and (not text or END in text):
@@ -379,7 +381,8 @@ def from_file(
     encoding: str | None = None,
     column: str | None = None,
 ) -> Corpus:
-    """A text file as a corpus, named after the file; with `column`, the texts of that column of a file of rows.
+    """A text file as a corpus, named after the file; with `column`, the texts of that column of a file of
+    rows.
 
     Raises TextError for an unreadable path, DecodingError for a file that is no text, CorpusError for an
     empty file.
@@ -393,7 +396,9 @@ def from_file(
     path = Path(check_path(path))
     if column is not None:
         about = {"title": title or path.name, "language": language, "licence": licence}
-        return replace(from_texts(_column(path, column, encoding), name or path.stem, **about), source=path.name)
+        return replace(
+            from_texts(_column(path, column, encoding), name or path.stem, **about), source=path.name
+        )
     stream = open_text(path, encoding=encoding)
     warn_of_guess(path.name, stream.encoding, stream.certainty)
     text = "".join(stream)
@@ -541,7 +546,7 @@ def open_corpus(
     """
     if isinstance(given, os.PathLike):
         corpus = from_file(given, encoding=encoding, column=column)
-    elif isinstance(given, list | tuple):
+    elif not isinstance(given, str) and isinstance(given, Sequence):
         corpus = from_texts(given)
     elif check_text(given) in names():
         corpus = read(given)
@@ -592,9 +597,7 @@ def named_or_file(
             source = Path(source)
     if column is not None and not isinstance(source, Path):
         raise ConfigError("a column is that of a file of rows; {name} is none", name=source)
-    return open_corpus(
-        source, title=title, language=language, licence=licence, column=column, lines=lines
-    )
+    return open_corpus(source, title=title, language=language, licence=licence, column=column, lines=lines)
 
 
 def source_url() -> str:

@@ -8,10 +8,10 @@ Layout of the integers, for a vocabulary of V symbols:
 
 So a model has V + 1 inputs and V outputs, and a uniform model a perplexity of exactly V on known characters.
 
-A vocabulary that `ends` knows where a text ends. The end is one of its characters, U+0003, which ASCII calls end
-of text and no text has inside: predicted after a text's last character, and once it is read the next text begins,
-from the state after the start symbol. Where no text that it knows has a line end inside, a line end is read as the
-end: then each line is a text, as in a file of names.
+A vocabulary that `ends` knows where a text ends. The end is one of its characters, U+0003, which ASCII
+calls end of text and no text has inside: predicted after a text's last character, and once it is read the
+next text begins, from the state after the start symbol. Where no text that it knows has a line end inside,
+a line end is read as the end: then each line is a text, as in a file of names.
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ class Vocabulary(ReprMixin):
         `usual_min_count` says.
 
         Rarer ones become `<unk>`, so a model learns its probability. `size` caps V: the most frequent stay.
-        `ends`: the text holds texts that end, each with U+0003 behind it or, where none is there, each in a line.
+        `ends`: the text holds texts that end, each with U+0003 behind it or, where none is there, each in a
+        line.
         """
         if not check_text(text):
             raise TextError("a vocabulary needs a text; received an empty one")
@@ -184,10 +185,13 @@ class Vocabulary(ReprMixin):
         return self.ends and "\n" not in self.characters
 
     def ended(self, text: str) -> str:
-        """A text with its end, if that isn't there. Raises ConfigError in a vocabulary of texts that don't end."""
+        """A text with its end, if that isn't there. Raises ConfigError in a vocabulary of texts that don't
+        end.
+        """
         if not self.ends:
             raise ConfigError(
-                "this model doesn't know where a text ends, as it was trained on one that doesn't; leave out ended"
+                "this model doesn't know where a text ends, as it was trained on one that doesn't; leave out "
+                "ended"
             )
         return text if text and self.encode(text[-1]) == self.end else text + END
 

@@ -70,8 +70,8 @@ def adapt(
     start        the character or index read before a text, needed for several layers; None: one layer
                  begins with a zero state. An entry that is no character is never predicted
     unknown      the index of the network's own symbol for unknown characters
-    end          the character or index predicted where a text ends, maybe the one that `start` names; None: its
-                 texts don't end
+    end          the character or index predicted where a text ends, maybe the one that `start` names; None:
+                 its texts don't end
     unknown_gap  without `unknown`: nats from the mean logit down to that of unknown characters
     check        the network itself: an nn.Module, called in eval() with a tensor of its indices, (T,),
                  (1, T) or (T, 1), or a function of a list of them. Its logits or log-probabilities (T, n)
@@ -125,9 +125,10 @@ def adapt_step(
     readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
                  a tagger: all characters then have the same probability
 
-    `characters`, `start`, `unknown`, `end`, `unknown_gap`, `name` and `check` as in `rnnviz.adapt`. Put all that
-    comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the prediction.
-    Raises ConfigError for a function that returns anything else, or NaN, and where `check` differs.
+    `characters`, `start`, `unknown`, `end`, `unknown_gap`, `name` and `check` as in `rnnviz.adapt`. Put all
+    that comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the
+    prediction. Raises ConfigError for a function that returns anything else, or NaN, and where `check`
+    differs.
 
     >>> import rnnviz
     >>> import torch

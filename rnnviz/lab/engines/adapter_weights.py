@@ -39,17 +39,15 @@ class Symbols:
                 received=received(characters),
             )
         entries, n = tuple(characters), len(characters)
-        where, stop = (
-            entries.index(entry) if isinstance(entry, str) and entry in entries else entry
-            for entry in (start, end)
-        )
-        named: list[Any] = [index for index in (where, unknown, stop) if index is not None]
+        where: Any = entries.index(start) if isinstance(start, str) and start in entries else start
+        stop: Any = entries.index(end) if isinstance(end, str) and end in entries else end
+        named = [index for index in (where, unknown, stop) if index is not None]
         twice = unknown is not None and unknown in (where, stop)
         if twice or not all(type(index) is int and 0 <= index < n for index in named):
             raise ConfigError(
-                "start, end and unknown name some of the {n} characters, start and end as they stand there or by "
-                "index, unknown, which is another, by its index from 0; received start={start!r}, end={end!r} "
-                "and unknown={unknown!r}",
+                "start, end and unknown name some of the {n} characters, start and end as they stand there "
+                "or by index, unknown, which is another, by its index from 0; received start={start!r}, "
+                "end={end!r} and unknown={unknown!r}",
                 n=n,
                 start=start,
                 end=end,

@@ -26,7 +26,7 @@ from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, Weights
+from rnnviz.networks.numpy_engine import Changes, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
 Step = Callable[[Any, dict[str, Any]], "tuple[Any, Mapping[str, Any]]"]

@@ -3,8 +3,8 @@
 Each step reads the next characters of B streams of the text (rnnviz.lab.fit.batches) and carries the state
 over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
 zero state. So the model also learns to predict from nothing, but seldom. Therefore `fresh_rows`, a share of
-the rows, make a fresh start at every step; their last state is dropped. Texts that end (`Corpus.ends`) are rows
-from the start symbol to the end.
+the rows, make a fresh start at every step; their last state is dropped. Texts that end (`Corpus.ends`) are
+rows from the start symbol to the end.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Trainer:
             self.streams = texts = Texts(*shape, end=vocabulary.end, seed=config.seed)
             if texts.cut:
                 warnings.warn(
-                    f"{texts.cut:,} texts have more than {config.steps} characters: gradients end there, and the "
-                    "state goes on; more steps follow them whole",
+                    f"{texts.cut:,} texts have more than {config.steps} characters: gradients end there, and "
+                    "the state goes on; more steps follow them whole",
                     stacklevel=1,  # this line for every caller, so that Python shows the warning once
                 )
         else:
@@ -369,11 +369,13 @@ class Trainer:
         )
 
     def _sample(self, prompt: str, length: int, temperature: float) -> str:
-        """About `length` characters after the prompt; texts that end one after another, each after the prompt."""
-        settings, texts = {"temperature": temperature}, list[str]()
+        """About `length` characters after the prompt; texts that end one after another, each after the
+        prompt.
+        """
+        texts = list[str]()
         while not texts or (self.model.vocabulary.ends and len(texts) < length // 8):
             seed = self.config.seed + len(texts)
-            texts.append(prompt + sample(self.model, prompt, length, **settings, seed=seed))
+            texts.append(prompt + sample(self.model, prompt, length, temperature=temperature, seed=seed))
         return "\n".join(texts)[len(prompt) :]
 
     def _validation_perplexity(self) -> float | None:

@@ -129,7 +129,7 @@ class Description:
     column: str | None = field(
         default=None,
         metadata=setting(
-            "of a file of rows, .csv or .jsonl: each row has a text in this column, from its start to its end",
+            "of a file of rows, .csv or .jsonl: each row has a text there, from its start to its end",
             metavar="NAME",
         ),
     )

@@ -144,7 +144,8 @@ def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
     """Raise ValueError for a number that no run has."""
     if meta["bfloat16"] is not trainer.bfloat16:
         raise ValueError("its precision isn't the recipe's")
-    # Texts that end may be longer in a part of an epoch than in the whole: what they are padded to is the limit.
+    # Texts that end may be longer in a part of an epoch than in the whole: what they are padded to is the
+    # limit.
     most = trainer.cuts.total_stream_chars * trainer.streams.row_count
     places = {"step": trainer.total_steps, "characters": most}
     for name, limit in {**places, "offset": trainer.streams.slack}.items():
