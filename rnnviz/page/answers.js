@@ -31,7 +31,7 @@ export class Answers {
     this.model = model;
     this.counts = counts;
     this.network = network;
-    this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser);
+    this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser, model.config.end);
     this.reading = new Reading(network, model.unknownCost);
     /** @type {Record<string, number[][][]>} each row's reach, (2, L, rows) by state: shown_units.py */
     this.reach = {};

@@ -28,7 +28,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
 from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
+from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
@@ -158,6 +158,18 @@ def stream(
     return draw_characters(
         make_reader(model, prompt, changes), model.name, model.vocabulary, length, settings, seed
     )
+
+
+def sample_texts(model: Model, prompt: str, length: int, *, temperature: float, seed: int) -> str:
+    """A sample; of a model that knows where texts end, texts one after another, each after the prompt, up to the
+    same length.
+    """
+    text = sample(model, prompt, length, temperature=temperature, seed=seed)
+    while model.vocabulary.ends and len(text) < length:
+        seed += 1
+        text += "\n" if model.vocabulary.by_line else END
+        text += prompt + sample(model, prompt, length, temperature=temperature, seed=seed)
+    return text[:length]
 
 
 def resume(

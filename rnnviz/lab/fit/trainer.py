@@ -37,7 +37,7 @@ from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.scoring.perplexity import score
-from rnnviz.scoring.sampling import sample
+from rnnviz.scoring.sampling import sample_texts
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.vocabulary import WARNED_SHARE, Vocabulary
@@ -341,7 +341,9 @@ class Trainer:
             sample_text = ""
             if sample_length:
                 temperature = TEXT_TEMPERATURE if len(self.text) >= SHORTEST_SPLIT else WORD_TEMPERATURE
-                sample_text = self._sample(prompt, sample_length, temperature)
+                sample_text = sample_texts(
+                    self.model, prompt, sample_length, temperature=temperature, seed=self.config.seed
+                )
         except CheckpointError:  # weights have become NaN
             raise self._diverged() from None
         # Without validation text every report is the best so far: the criterion falls with the step.
@@ -367,16 +369,6 @@ class Trainer:
             sample_text,
             self.model,
         )
-
-    def _sample(self, prompt: str, length: int, temperature: float) -> str:
-        """About `length` characters after the prompt; texts that end one after another, each after the
-        prompt.
-        """
-        texts = list[str]()
-        while not texts or (self.model.vocabulary.ends and len(texts) < length // 8):
-            seed = self.config.seed + len(texts)
-            texts.append(prompt + sample(self.model, prompt, length, temperature=temperature, seed=seed))
-        return "\n".join(texts)[len(prompt) :]
 
     def _validation_perplexity(self) -> float | None:
         if not self.validation:
