@@ -79,8 +79,13 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
+    words = live_words()
+    if vocabulary.by_line:
+        words["next.notice"] = _(
+            "A long bar means it is sure. Click one to type it. ⏹ the text ends; ⏎ begins the next"
+        )
     fixed = {
-        "words": live_words(),
+        "words": words,
         "examples": examples_for(model.card, model.name, choosable_models),
         "language": language(),
         "model": model.name,

@@ -161,8 +161,8 @@ def stream(
 
 
 def sample_texts(model: Model, prompt: str, length: int, *, temperature: float, seed: int) -> str:
-    """A sample; of a model that knows where texts end, texts one after another, each after the prompt, up to the
-    same length.
+    """A sample; of a model that knows where texts end, texts one after another, each after the prompt, up
+    to the same length.
     """
     text = sample(model, prompt, length, temperature=temperature, seed=seed)
     while model.vocabulary.ends and len(text) < length:

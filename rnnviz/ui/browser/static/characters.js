@@ -50,8 +50,8 @@ export function visible(character) {
 /** A character in running text: a line break becomes a mark and a break, a hidden character its code. @param {number} code */
 export function runningMark(code) {
   if (code === 10) return "⏎\n";
-  if (code < 0x20 && code !== 9) return String.fromCodePoint(0x2400 + code);
   const character = String.fromCodePoint(code);
+  if (code < 0x20 && code !== 9) return visible(character);
   const plain = code < 0x7f || (code > 0xa0 && code < 0xad);
   return plain || !HIDDEN.test(character) ? character : `‹${codeName(code).slice(2)}›`;
 }

@@ -50,8 +50,11 @@ export class Continuation {
     const { view } = this;
     const { editor, characters, store, barsPlace, readout } = view;
     view.pin = null;
-    editor.write(store.symbol(id), editor.characters === characters ? barsPlace : editor.caret);
-    readout.announceWritten(store.symbol(id));
+    const symbol = store.symbol(id);
+    // Where each line is a text, a line end ends one.
+    const typed = symbol === "\u0003" && !store.fixed.symbols.includes("\n") ? "\n" : symbol;
+    editor.write(typed, editor.characters === characters ? barsPlace : editor.caret);
+    readout.announceWritten(symbol);
   }
 
   get busy() {
@@ -70,9 +73,10 @@ export class Continuation {
     this.view.viewSocket.ask();
   }
 
-  /** Take the continuations of an answer. @param {string[]} texts */
-  takeTexts(texts) {
+  /** Take the continuations of an answer, empty where the network ends the text. @param {string[]} answered */
+  takeTexts(answered) {
     const { askedCount: count } = this;
+    const texts = answered.filter(Boolean);
     this.askedCount = 0;
     if (!count) return; // the reader has typed meanwhile
     if (!texts.length) this.stop();
