@@ -343,11 +343,11 @@ class NgramModel(Pictured):
     def _advanced(self, state: Integers, ids: Integers) -> Integers:
         # Nothing earlier changes a prediction: this is all that is remembered of a text.
         length = max(self.order - 1, 1)  # at least 1, so that order 1 is no special case
-        known = np.concatenate([state[-length:], ids[-length:]])
-        ends = np.flatnonzero(known == self.vocabulary.end)
+        read = np.concatenate([state[-length:], ids[-length:]])
+        ends = np.flatnonzero(read == self.vocabulary.end)
         if len(ends):
-            known = np.append(self.vocabulary.start, known[ends[-1] + 1 :])
-        return known[-length:]
+            read = np.append(self.vocabulary.start, read[ends[-1] + 1 :])
+        return read[-length:]
 
     def _checked(self, ids: AnyInts, highest: int) -> Integers:
         array = np.asarray(ids)

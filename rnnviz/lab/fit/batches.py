@@ -107,7 +107,7 @@ class Streams:
         return torch.cat([first, labels[:, :-1]], dim=1), labels
 
 
-PADDING = -100
+PADDING_LABEL = -100
 """The label of a step after a row's end: torch's cross entropy leaves it out, so its loss is exactly 0."""
 
 
@@ -156,20 +156,20 @@ class Texts(Streams):
         return self._place(begin, offset)[1] == 0
 
     def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
-        """As that of Streams, (B, n); labels behind a text's end are PADDING."""
+        """As that of Streams, (B, n); labels behind a text's end are PADDING_LABEL."""
         texts, read = self._place(begin, offset)
         first, lengths = (
             torch.from_numpy(rows[texts]).to(self.ids.device)[:, None]
             for rows in (self._first, self._lengths)
         )
-        longest = min(read + self.steps, int(self._lengths[texts].max()))
-        places = torch.arange(read, longest, device=self.ids.device)
+        stop = min(read + self.steps, int(self._lengths[texts].max()))
+        places = torch.arange(read, stop, device=self.ids.device)
         at = (first + places).clamp(max=len(self.ids) - 1)
-        labels = torch.where(places < lengths, self.ids[at], PADDING)
+        labels = torch.where(places < lengths, self.ids[at], PADDING_LABEL)
         inputs = torch.where(places > 0, self.ids[at - 1], self.start)
         # The last batch may have fewer texts; a carried state has all rows.
         missing = (0, 0, 0, self.row_count - len(texts))
-        return F.pad(inputs, missing, value=self.start), F.pad(labels, missing, value=PADDING)
+        return F.pad(inputs, missing, value=self.start), F.pad(labels, missing, value=PADDING_LABEL)
 
 
 @lru_cache(maxsize=2)  # an epoch's steps ask for the same one

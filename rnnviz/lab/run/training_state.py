@@ -146,8 +146,8 @@ def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
         raise ValueError("its precision isn't the recipe's")
     # Texts that end may be longer in a part of an epoch than in the whole: what they are padded to is the
     # limit.
-    most = trainer.cuts.total_stream_chars * trainer.streams.row_count
-    places = {"step": trainer.total_steps, "characters": most}
+    limit = trainer.cuts.total_stream_chars * trainer.streams.row_count
+    places = {"step": trainer.total_steps, "characters": limit}
     for name, limit in {**places, "offset": trainer.streams.slack}.items():
         if type(meta[name]) is not int or not 0 <= meta[name] <= limit:
             raise ValueError(f"{name} is {meta[name]!r}")

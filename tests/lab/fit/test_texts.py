@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz.errors import ConfigError, CorpusError
-from rnnviz.lab.fit.batches import PADDING, Texts
+from rnnviz.lab.fit.batches import PADDING_LABEL, Texts
 from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.run import training_state
 from rnnviz.networks.config import TrainConfig
@@ -47,8 +47,8 @@ def test_every_epoch_reads_each_text_whole_and_once(batch: int, steps: int) -> N
                 current: list[list[int]] = [[] for _ in labels]
                 found += current
             for row, before, after in zip(current, inputs.tolist(), labels.tolist(), strict=True):
-                kept = [label for label in after if label != PADDING]
-                assert after[len(kept) :] == [PADDING] * (len(after) - len(kept)), "padding comes last"
+                kept = [label for label in after if label != PADDING_LABEL]
+                assert after[len(kept) :] == [PADDING_LABEL] * (len(after) - len(kept)), "padding comes last"
                 assert before[: len(kept)] == [row[-1] if row else 99, *kept][: len(kept)]
                 row += kept
         assert sorted(filter(None, found)) == sorted(rows)
@@ -96,7 +96,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_texts_alone(cell: str, engi
         assert not p.grad[vocabulary.end].any(), "the end is never read"
 
 
-def test_what_a_run_reports_counts_no_padding() -> None:
+def test_reports_count_no_padding() -> None:
     made = trainer(batch=64, steps=64, learning_rate=1e-8)
     *_, report = made.run(sample_length=40)
     assert report.characters == 3 * len(made.text) == made.total_characters
