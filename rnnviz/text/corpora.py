@@ -343,7 +343,7 @@ def from_texts(
     U+0003 inside.
 
     >>> from_texts(["Bob", "Ann"]).text
-    'Ann\nBob\n'
+    'Ann\\nBob\\n'
     """
     normalised = [normalise(text) for text in texts if check_text(text)]
     end = END if any("\n" in text for text in normalised) else "\n"

@@ -14,7 +14,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Protocol
@@ -388,7 +388,7 @@ class Trainer:
 @checked
 def train(
     config: TrainConfig,
-    corpus: SplittableText | str | os.PathLike[str],
+    corpus: SplittableText | str | os.PathLike[str] | Sequence[str],
     *,
     device: str = "auto",
     watch_text: str = "",
@@ -397,8 +397,8 @@ def train(
     """Train a model on `corpus` by `config`; yields StepReports.
 
     config         the recipe
-    corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the
-                   text
+    corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, the
+                   text, or a list of texts that end
     device         "auto", "cpu" or "cuda"
     watch_text     begins each report's sample
     sample_length  characters of a sample
@@ -418,7 +418,11 @@ def train(
 
 
 def make_trainer(
-    config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
+    config: TrainConfig,
+    corpus: SplittableText | str | os.PathLike[str] | Sequence[str],
+    *,
+    device: str,
+    name: str = "",
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
