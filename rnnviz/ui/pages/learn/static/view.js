@@ -15,7 +15,7 @@ import { handleKey } from "./keys.js";
 import { PresenterChannel } from "./presenter_channel.js";
 import { draw } from "./primitives.js";
 import { Room } from "./room.js";
-import { findCentres, glide } from "./transition.js";
+import { Transition } from "./transition.js";
 
 /** @import { Component } from "../../../browser/static/types" */
 /** @import { Answer, PresenterKey, RoomWish } from "./types" */
@@ -49,7 +49,9 @@ export class View extends BaseView {
   scene = 1;
   present = false;
   size = "";
-  drawnStep = ""; // the step on the stage
+  /** @type {Answer | undefined} the answer on the stage */
+  drawn;
+  transition = new Transition();
   /** @type {PresenterKey[]} keys pressed while an answer was on its way */
   held = [];
   /** @type {number | undefined} */
@@ -370,15 +372,17 @@ export class View extends BaseView {
   redraw() {
     const { answer, board } = this;
     if (this.root.hidden || !this.size) return;
-    const name = `${answer.scene}.${answer.step}`;
-    const before = name === this.drawnStep ? new Map() : findCentres(board.picture);
-    this.drawnStep = name;
+    const { drawn, transition } = this;
+    // The same answer is drawn again for another size, theme or font: nothing moves that isn't moving already.
+    const moves = drawn && (drawn !== answer || board.picture.getAnimations({ subtree: true }).length > 0);
+    if (moves) transition.leave(board.picture, drawn.scene === answer.scene && drawn.step === answer.step);
+    this.drawn = answer;
     if (answer.error) board.showError(answer.error);
     else if (answer.data) draw(board, answer.data);
     this.highlight.show();
     this.room.panel.show();
     this.code.scrollToEnd();
-    glide(board.picture, before);
+    if (moves) transition.arrive(board.picture);
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 
