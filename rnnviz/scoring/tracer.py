@@ -96,8 +96,9 @@ def trace(
             return _trace_batch(model, text)
         return [trace(model, item, change=change, ended=ended) for item in text]
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)
+    tracer = Tracer(model, changes)
     read = text_of(text, model.vocabulary.characters)
-    return Tracer(model, changes).extend(model.vocabulary.ended(read) if ended else read)
+    return tracer.extend(model.vocabulary.ended(read) if ended else read)
 
 
 def trace_long_text(model: Network, text: str, progress: Progress | None = None) -> Trace:

@@ -309,7 +309,7 @@ def test_unit_order_depends_on_no_text(order: str, quantity: str) -> None:
 
 def test_unit_orders_are_computed_once_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     shown_units.unit_order(GRU, "steady", 1)
-    monkeypatch.setattr(shown_units, "sample", None)
+    monkeypatch.setattr(shown_units, "sample_texts", None)
     assert sorted(shown_units.unit_order(GRU, "alike", 0)) == list(range(12))
 
 
