@@ -104,8 +104,9 @@ export interface Ask {
   why?: boolean;
   base?: number;
   digest?: string; // of the fixed part that the view holds
-  write?: number;
+  write?: boolean;
   at?: number;
+  tree?: number | null;
   temperature?: number;
   top_k?: number | null;
   top_p?: number | null;
