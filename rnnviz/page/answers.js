@@ -360,7 +360,8 @@ function branches(reading, t, past, shape) {
         return { number: tree.length, reach: reach * share, state, cell };
       });
     });
-    const likely = [...reached].sort((a, b) => b.reach - a.reach).slice(0, TREE_PATHS);
+    const goingOn = reached.filter(({ number }) => tree[number - 1].id !== network.end);
+    const likely = goingOn.sort((a, b) => b.reach - a.reach).slice(0, TREE_PATHS);
     const kept =
       actual === null
         ? likely.filter(({ reach }) => reach > 0).sort((a, b) => a.number - b.number)

@@ -224,7 +224,8 @@ def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list
     """The tree of continuations of a text's first `t - past` characters, of TREE_STEPS steps, step by step.
 
     The first `past` steps follow the text and show its character too, however unlikely. At each later step
-    the TREE_PATHS paths go on that sampling by `settings` is likeliest to take. A place without
+    the TREE_PATHS paths go on that sampling by `settings` is likeliest to take, and none beyond a text's
+    end. A place without
     probabilities, as after a relu network's states have exploded, has no branches. Raises ConfigError for a
     t - past outside 0 .. T.
     """
@@ -260,7 +261,8 @@ def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list
         if actual is not None:  # what stands there goes on, though it may never be drawn
             paths = [(n, 1.0, state) for n, _, state in reached if tree[n - 1].symbol == actual]
         else:
-            likely = sorted(reached, key=lambda path: -path[1])[:TREE_PATHS]
+            going_on = [path for path in reached if tree[path[0] - 1].symbol != read.vocabulary.end]
+            likely = sorted(going_on, key=lambda path: -path[1])[:TREE_PATHS]
             paths = sorted((path for path in likely if path[1] > 0), key=lambda path: path[0])
     return tree
 

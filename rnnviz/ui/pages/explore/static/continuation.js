@@ -37,9 +37,7 @@ export class Continuation {
     const { editor, characters, store, barsPlace, readout } = view;
     view.pin = null;
     const symbol = store.symbol(id);
-    // Where each line is a text, a line end ends one.
-    const typed = symbol === "\u0003" && !store.fixed.symbols.includes("\n") ? "\n" : symbol;
-    editor.write(typed, editor.characters === characters ? barsPlace : editor.caret);
+    editor.write(store.typed(symbol), editor.characters === characters ? barsPlace : editor.caret);
     readout.announceWritten(symbol);
   }
 

@@ -158,11 +158,11 @@ export class ContinuationTree {
 
   /** Write the text up to a branch, in place of what followed the tree's beginning. @param {Branch} branch */
   goTo(branch) {
-    const { editor, characters } = this.view;
+    const { editor, characters, store } = this.view;
     if (editor.characters !== characters) return; // typed meanwhile: the tree of that text is about to come
     const { at, past } = this.place;
     this.picks++;
-    editor.write(branch.text, at - past, `branch ${this.picks}`, at);
+    editor.write(store.typed(branch.text), at - past, `branch ${this.picks}`, at);
   }
 
   /** Move the focus: left and right along a path, up and down to the neighbours. @param {KeyboardEvent} event */
