@@ -202,6 +202,15 @@ def test_tree_is_walked_by_keys(live: Live) -> None:
     expect(opener).to_be_focused()
 
 
+@pytest.mark.usefixtures("anew")
+def test_remounted_view_keeps_tree(live: Live) -> None:
+    live.page.get_by_role("button", name="Show what could follow").click()
+    expect_tree(live, 18)
+    make_anew(live.root)
+    expect(live.root).to_have_attribute("data-theme", "dark")
+    expect_tree(live, 18)
+
+
 CORNER = "(c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data].slice(0, 3)"
 
 
