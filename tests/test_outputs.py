@@ -34,6 +34,7 @@ COMMANDS = {
     "html": "perplexity book.txt -m mine.safetensors --html",
     "rows": "perplexity book.txt -m mine.safetensors --output",
     "page": "page -m mine.safetensors --output",
+    "export": "export mine.safetensors --torch",
     "train": f"{TRAIN} --output",
     "ngram": f"{COUNT} --output",
 }
@@ -79,6 +80,7 @@ def test_a_command_writes_over_nothing_of_the_users(
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_earlier_output_is_replaced_but_not_a_model(command: str, folder: Path) -> None:
     ending = {"train": "safetensors", "ngram": "safetensors", "html": "html", "page": "html", "npz": "npz"}
+    ending["export"] = "py"
     words = [*COMMANDS[command].split(), f"out.{ending.get(command, 'csv')}"]
     if command in ("values", "json"):
         words[-1] = {"values": "out.parquet", "json": "out.json"}[command]
@@ -215,5 +217,5 @@ def test_pipes_and_devices_take_anything(folder: Path) -> None:
 def test_a_notebook_of_json_is_no_trace(folder: Path) -> None:
     trace = json.loads(Path("work.ipynb").read_text())
     assert trace == {"cells": []}
-    with pytest.raises(ExportError, match="another kind of file"):
+    with pytest.raises(ExportError, match=r"no \.json file that rnnviz wrote"):
         check_output("work.ipynb", ".json", io.BytesIO())

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from rnnviz import __version__, registry
-from rnnviz.cli import bind, models, perplexity, sample, trace
+from rnnviz.cli import bind, export, models, perplexity, sample, trace
 from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError, TorchMissingError
 
@@ -21,7 +21,13 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
 
 Command = Callable[..., int | None]
 
-COMMANDS: tuple[Command, ...] = (perplexity.perplexity, sample.sample, trace.trace, models.models)
+COMMANDS: tuple[Command, ...] = (
+    perplexity.perplexity,
+    sample.sample,
+    trace.trace,
+    models.models,
+    export.export,
+)
 
 COMMANDS_HELP = """\
 usage: rnnviz [-h] [--version] COMMAND ...
@@ -44,6 +50,7 @@ inside   units         which units respond to something in a text
          perturb       how long a changed character is remembered
 share    host          serve the app to a class
          page          write the live view as one HTML file
+         export        write a network as a PyTorch program
 dev                    what maintainers use: rnnviz dev --help
 
 rnnviz COMMAND --help says more of one.

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from rnnviz.scoring.many_files import ComparisonModel, Scoring
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
+    from rnnviz.scoring.words import Blanks
 
 FILE_PLACEHOLDER = "{file}"  # stands for the scored file's name in an output's name
 
@@ -94,6 +95,18 @@ class OutputFiles:
             metavar="OUT",
         ),
     ] = None
+    per_word: Annotated[
+        str | None,
+        Help(
+            "write a row for each word: word, start and end, counted from 0, nats and bits; .csv or "
+            f".parquet, {FILE_PLACEHOLDER} too. A Chinese character is a word",
+            metavar="OUT",
+        ),
+    ] = None
+    blanks: Annotated[
+        Literal["next", "previous"],
+        Help("with --per-word: the word for which white space counts (default: next)"),
+    ] = "next"
     html: Annotated[
         str | None,
         Help(
@@ -294,7 +307,8 @@ def _plan_outputs(output_files: OutputFiles, files: Sequence[str]) -> dict[str, 
     from rnnviz.figures import export, row_table
 
     outputs: list[list[str | None]] = []
-    for option, kind in ((output_files.per_character, None), (output_files.html, ".html")):
+    table_options = output_files.per_character, output_files.per_word
+    for option, kind in (*((table, None) for table in table_options), (output_files.html, ".html")):
         paths = [option and option.replace(FILE_PLACEHOLDER, _stem(file)) for file in files]
         for path in filter(None, paths):
             check_output(path, kind or f".{export.table_format(path)}", *files)
@@ -307,15 +321,19 @@ def _plan_outputs(output_files: OutputFiles, files: Sequence[str]) -> dict[str, 
             f"several results would be written to {os.path.relpath(repeated[0])}; name each otherwise: "
             f"{FILE_PLACEHOLDER} in a name stands for the text's, and texts of the same name go one at a time"
         )
-    outputs_by_file = zip(files, *outputs, strict=True)
-    return {file: partial(_write_outputs, rows, page) for file, rows, page in outputs_by_file if rows or page}
+    write = partial(_write_outputs, output_files.blanks)
+    return {file: partial(write, *paths) for file, *paths in zip(files, *outputs, strict=True) if any(paths)}
 
 
-def _write_outputs(table: str | None, page: str | None, record: Record) -> None:
+def _write_outputs(
+    blanks: Blanks, characters: str | None, words: str | None, page: str | None, record: Record
+) -> None:
     from rnnviz.figures import export
 
-    if table is not None:
-        export.per_character(record, table)
+    if characters is not None:
+        export.per_character(record, characters)
+    if words is not None:
+        export.per_word(record, words, blanks=blanks)
     if page is not None:
         export.html(record, page)
 

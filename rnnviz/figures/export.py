@@ -38,6 +38,7 @@ from rnnviz.figures.axes import axis_number, ticks
 from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 from rnnviz.findings import Number
+from rnnviz.scoring.words import Blanks, words_of_record
 from rnnviz.sentences import DEFAULT, format_number
 from rnnviz.text import files
 from rnnviz.text.characters import printable
@@ -207,12 +208,12 @@ def _text(record: Record, shown_chars: int) -> Iterator[Markup]:
 
 @cache
 def markup(path: Path) -> Template:
-    """The template in a file, with autoescaping."""
+    """The template in a file, with autoescaping where that is HTML."""
     import jinja2  # late: 30 ms, and few runs write a page
 
     pages = jinja2.Environment(
         loader=jinja2.FileSystemLoader(path.parent),
-        autoescape=True,
+        autoescape=path.suffix == ".html",
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -327,9 +328,22 @@ def per_character(record: Record, target: Target, format: Format | None = None) 
     the path's ending, or CSV. Raises ConfigError for an unknown format or missing pyarrow, ExportError if
     writing fails.
     """
+    _write_table(_characters(record), target, format)
+
+
+def per_word(
+    record: Record, target: Target, format: Format | None = None, *, blanks: Blanks = "next"
+) -> None:
+    """Write the table of a scored text's words (`rnnviz.scoring.words`); arguments and errors are as above.
+    White space counts for the "next" word or the "previous" one.
+    """
+    _write_table(words_of_record(record, blanks), target, format)
+
+
+def _write_table(stretches: Iterable[Columns], target: Target, format: Format | None) -> None:
     write = {"csv": write_csv, "parquet": write_parquet}[table_format(target, format)]
     with files.replacing(target) as file:
-        write(file, _characters(record))
+        write(file, stretches)
 
 
 def _characters(record: Record) -> Iterator[Columns]:
@@ -350,10 +364,10 @@ def _characters(record: Record) -> Iterator[Columns]:
 
 
 def write_csv(file: BinaryIO, stretches: Iterable[Columns]) -> None:
-    """A table of single characters and numbers, headed by the columns' names."""
+    """A table of characters or words and numbers, headed by the columns' names."""
     out = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
     try:
-        writer = csv.writer(out, lineterminator="\n")  # needs no escaping: a single character is no formula
+        writer = csv.writer(out, lineterminator="\n")
         for n, columns in enumerate(stretches):
             if n == 0:
                 writer.writerow(columns)
@@ -365,7 +379,7 @@ def write_csv(file: BinaryIO, stretches: Iterable[Columns]) -> None:
 def _cells(column: Any) -> Any:
     """A column for CSV: floats with the fewest digits that restore them at their own precision."""
     if not isinstance(column, np.ndarray):
-        return column
+        return map(cell, column)
     return column.astype("U32").tolist() if column.dtype == np.float32 else column.tolist()
 
 
@@ -396,8 +410,8 @@ def html(record: Record, target: Target, *, translate: Callable[[str], str] = st
 
 
 def table_format(target: Target, format: str | None = None) -> Format:
-    """The format of a table of characters: `format`, or that of the target's ending. Raises ConfigError for
-    another one, and for Parquet without pyarrow.
+    """The format of a table of characters or words: `format`, or that of the target's ending. Raises
+    ConfigError for another one, and for Parquet without pyarrow.
     """
     if format is None:
         if not isinstance(target, str | os.PathLike):
@@ -405,7 +419,8 @@ def table_format(target: Target, format: str | None = None) -> Format:
         format = Path(target).suffix.lower().removeprefix(".")
     if format not in FORMATS:
         raise ConfigError(
-            "a table of characters is csv or parquet; received {format!r}", format=format or str(target)
+            "a table of characters or words is csv or parquet; received {format!r}",
+            format=format or str(target),
         )
     if format == "parquet":
         parquet_library()

@@ -76,7 +76,7 @@ def text(words: str, look: str = "", stands: str = "", here: Any = None) -> Node
 def tex(formula: str, look: str = "", stands: str = "", here: Any = None) -> Node:
     r"""A formula in LaTeX; \s{NAME} is a symbol of symbols.py, as in the title's formula.
 
-    look    of a graph's node: box, given (a parameter), round (an operator); and now, the current one
+    look    of a graph's node: box, or round
     """
     return node("tex", latex=typeset(formula), look=look, stands=stands, here=here)
 
@@ -296,10 +296,12 @@ def graph(
 ) -> Node:
     """Parts on a grid, and arrows between them.
 
-    nodes    names, and their parts (a `tex`, a `text`, a `strip`, …)
-    arrows   from, to, a look ("", faded, cut, lit, or a colour) and, optionally, a label in LaTeX
+    nodes    names, and their parts (a `tex`, a `text`, a `strip`, …); a part moves to its place in the next
+             picture that has one of that name
+    arrows   from, to, a look ("", faded, dashed, cut, back, lit, or a colour) and, optionally, a label in
+             LaTeX; two between the same parts stand side by side
     rows     the grid from above: names separated by spaces, "." for an empty place
-    look     "close": less room between them
+    look     "close": less room between them; "small": short strips
     """
     places: dict[str, list[int]] = {}
     for i, names in enumerate(rows):

@@ -11,6 +11,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
+from rnnviz.lecture.chain import chain, letter, state
 from rnnviz.lecture.controls import again, slider, toggle
 from rnnviz.lecture.machine import DEFAULT_SEED, NAMES, SYMBOLS, WORD, Machine, draw_weights, numbers
 from rnnviz.lecture.number_format import fixed, in_full
@@ -76,19 +77,15 @@ def first(
         H.append(np.tanh(A_t))
         O_t = H[-1] @ W_hq + b_q
     # show
+    looks = {"HH": ["ngram"] * t + ["faded"] * (6 - t), "XH": ["model"] * t + ["faded"] * (6 - t)}
     states = [*H, *[np.full(4, np.nan)] * (6 - t)]
     parts = {
-        f"H{k}": column(
-            tex(rf"\mathbf{{H}}_{k}"), strip(h, look="pinned" if k == t else ""), look="middle close"
-        )
-        for k, h in enumerate(states)
+        f"H{k}": state(k, h, "pinned" if k == t else "ngram" if k < t else "") for k, h in enumerate(states)
     }
-    arrows = []
-    for k, letter in enumerate(WORD[:-1], start=1):
-        parts[f"X{k}"] = text(letter, "mono strong frame model" if k <= t else "mono quiet frame")
-        old, new = ("ngram", "model") if k <= t else ("faded", "faded")
-        arrows += [(f"H{k - 1}", f"H{k}", old, r"\s{W_hh}"), (f"X{k}", f"H{k}", new, r"\s{W_xh}")]
-    chain = graph(parts, arrows, rows=["H0 H1 H2 H3 H4 H5 H6", ". X1 X2 X3 X4 X5 X6"])
+    parts |= {
+        f"X{k}": letter(x, "model" if k <= t else "quiet", "") for k, x in enumerate(WORD[:-1], start=1)
+    }
+    word = chain(parts, "HX", looks, weights=True, look="")
     sums = matrix(
         [from_input, from_state, b_h, A_t, H[t]],
         rows=[
@@ -133,7 +130,7 @@ def first(
             "new weights, W_hh."
         ),
     }
-    return column(chain, inline(*step_t)), notices.get(
+    return column(word, inline(*step_t)), notices.get(
         t,
         _(
             "A recurrent layer: every step uses the same definition, and takes the state that the "
@@ -229,18 +226,17 @@ def adjacent(middle: int) -> StepPicture:
         "F": column(text(_("(ii) fully connected layer, φ")), text("11 × 4"), look="close narrow pinned"),
         "J": column(text(_("(i) concatenate")), text("1 × (7 + 4)"), look="close"),
         "X": text(_("input"), "model"),
-        "H0": _named(r"\mathbf{H}_{t-2}", strip(H[middle - 2], look="ngram"), "ngram"),
+        f"H{middle - 2}": _named(r"\mathbf{H}_{t-2}", strip(H[middle - 2], look="ngram"), "ngram"),
     }
     arrows = []
-    for k, (at, stands) in enumerate({"t-1": "H_t-1", "t": "H_t", "t+1": ""}.items(), start=1):
-        i = middle - 3 + k  # row of time step `at`
-        X, before = np.split(joined[i], [len(SYMBOLS)])
+    for k, (at, stands) in enumerate({"t-1": "H_t-1", "t": "H_t", "t+1": ""}.items(), start=middle - 1):
+        X, before = np.split(joined[k - 1], [len(SYMBOLS)])
         parts |= {
-            f"O{k}": _named(rf"\mathbf{{O}}_{{{at}}}", strip(outputs[i], look="actual"), "actual"),
-            f"H{k}": _named(rf"\mathbf{{H}}_{{{at}}}", strip(H[i + 1], stands, look="ngram"), "ngram"),
+            f"O{k}": _named(rf"\mathbf{{O}}_{{{at}}}", strip(outputs[k - 1], look="actual"), "actual"),
+            f"H{k}": _named(rf"\mathbf{{H}}_{{{at}}}", strip(H[k], stands, look="ngram"), "ngram"),
             f"F{k}": tex(r"\s{phi}(\,\cdot\, + \s{b_h})", "frame pinned"),
             f"J{k}": inline(strip(X, look="model"), strip(before, look="ngram"), look="joined"),
-            f"X{k}": _named(rf"\mathbf{{X}}_{{{at}}}", text(WORD[i], "mono strong frame"), "model"),
+            f"X{k}": _named(rf"\mathbf{{X}}_{{{at}}}", letter(WORD[k - 1], stands=""), "model"),
         }
         arrows += [
             (f"X{k}", f"J{k}", "model"),
@@ -249,12 +245,11 @@ def adjacent(middle: int) -> StepPicture:
             (f"F{k}", f"H{k}", "pinned"),
             (f"H{k}", f"O{k}", "actual", r"\s{W_hq}"),
         ]
-    rows = ["O . O1 O2 O3", "H H0 H1 H2 H3", "F . F1 F2 F3", "J . J1 J2 J3", "X . X1 X2 X3"]
     notice = _(
         "A recurrent layer does the same at every step: (i) concatenate X_t and H_t−1, (ii) one "
         "fully connected layer with φ. H_t goes to the next step and to O_t."
     )
-    return graph(parts, arrows, rows=rows, look="close"), notice
+    return chain(parts, "OHFJX", {}, links=arrows), notice
 
 
 @step(

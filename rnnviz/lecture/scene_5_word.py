@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
+from rnnviz.lecture.chain import chain, letter
 from rnnviz.lecture.controls import Control, again, line_of_text, slider, toggle
 from rnnviz.lecture.machine import DEFAULT_SEED, SYMBOLS, WORD, Machine, draw_weights
 from rnnviz.lecture.number_format import fixed
@@ -20,7 +21,6 @@ from rnnviz.lecture.primitives import (
     button,
     cells,
     column,
-    graph,
     inline,
     line,
     matrix,
@@ -47,38 +47,37 @@ _WEIGHTS = again(DEFAULT_SEED, N_("Other weights"))
 
 
 def _unrolled(
-    rows: Mapping[str, Sequence[Node]], *, to: int = 0, links: Sequence[tuple[str, str, str]] = ()
+    *,
+    labels: Sequence[Node],
+    outputs: Sequence[Node],
+    states: Iterable[Doubles],
+    inputs: Sequence[Node],
+    to: int = 0,
+    links: Sequence[tuple[str, str, str]] = (),
 ) -> Node:
-    """A network over time: rows of _ROWS from above, each with a node for every step.
+    """The word's chain, with titles of its rows.
 
     to      the step whose output has its path lit; 0: none
     links   further arrows
     """
-    T = len(rows["h"])
-    nodes = {f"{key}0": inline(text(_(_ROWS[key][0]), "quiet"), tex(_ROWS[key][1])) for key in rows}
-    nodes |= {f"{key}{t}": part for key, parts in rows.items() for t, part in enumerate(parts, start=1)}
-    lit = {True: "lit", False: "faded" if to else ""}
-    arrows = [(f"x{t}", f"h{t}", lit[t <= to]) for t in range(1, T + 1)]
-    arrows += [(f"h{t}", f"h{t + 1}", lit[t < to]) for t in range(1, T)]
-    arrows += [(f"h{t}", f"o{t}", lit[t == to]) for t in range(1, T + 1)]
-    grid = [" ".join(f"{key}{t}" for t in range(T + 1)) for key in rows]
-    return graph(nodes, [*arrows, *links], rows=grid, look="close")
+    steps = range(1, len(labels) + 1)
+    rows = {"y": labels, "O": outputs, "H": [strip(h, "H_t", look="ngram") for h in states], "X": inputs}
+    parts = {row: inline(text(_(words), "quiet"), tex(symbol)) for row, (words, symbol) in _ROWS.items()}
+    parts |= {f"{row}{t}": part for row, of in rows.items() for t, part in enumerate(of, start=1)}
+    looks = {
+        "XH": ["model" if not to or t <= to else "faded" for t in steps],
+        "HH": ["ngram" if not to or t <= to else "faded" for t in steps],
+        "HO": ["actual" if to in (0, t) else "faded" for t in steps],
+    }
+    return chain(parts, "".join(rows), looks, links=links)
 
 
 _ROWS = {
     "y": (N_("label"), r"\s{x_t+1}"),
-    "o": (N_("output"), r"\s{P}"),
-    "h": (N_("state"), r"\s{H_t}"),
-    "x": (N_("input"), r"\s{x_t}"),
+    "O": (N_("output"), r"\s{P}"),
+    "H": (N_("state"), r"\s{H_t}"),
+    "X": (N_("input"), r"\s{x_t}"),
 }
-
-
-def _states(states: Doubles) -> list[Node]:
-    return [strip(state, "H_t") for state in states]
-
-
-def _letter(character: str, stands: str, look: str = "") -> Node:
-    return text(visible(character), f"large strong mono {look}", stands)
 
 
 def _distribution(p: Doubles, label: str) -> Node:
@@ -135,20 +134,14 @@ def labels(
             text(
                 f"{character} {fixed(p.max())}", "strong mono " + ("model" if character == label else "quiet")
             ),
-            strip(p, "softmax", scale="sequential"),
+            strip(p, "softmax", scale="sequential", look="actual"),
             look="middle close",
         )
         for character, p, label in zip(output_text, P, labels, strict=True)
     ]
-    rows = {
-        "y": [_letter(character, "x_t+1", "quiet" if itself else "actual") for character in labels],
-        "o": outputs,
-        "h": _states(np.array(states)),
-        "x": [_letter(character, "x_t", "model" if itself and t else "") for t, character in enumerate(read)],
-    }
     steps = range(1, len(labels))
-    same = [(f"o{t}", f"x{t + 1}", "back") if itself else (f"y{t}", f"x{t + 1}", "dashed") for t in steps]
-    compared = [] if itself else [(f"o{t}", f"y{t}", "dashed") for t in (*steps, len(labels))]
+    same = [(f"O{t}", f"X{t + 1}", "actual") if itself else (f"y{t}", f"X{t + 1}", "dashed") for t in steps]
+    compared = [] if itself else [(f"O{t}", f"y{t}", "dashed") for t in (*steps, len(labels))]
     right = sum(character == label for character, label in zip(output_text, labels, strict=True))
     notice = _(
         "Teacher forcing: the next input is the text's character, which is the label too (dashed), whatever "
@@ -159,9 +152,14 @@ def labels(
             "Free running: each output's likeliest character is the next input. From “m” it writes "
             "“{written}”, right in {right} of 6 places."
         )
-    return _unrolled(rows, links=[*same, *compared]), notice.format(
-        right=right, written="m" + "".join(output_text)
+    picture = _unrolled(
+        labels=[letter(character, "quiet" if itself else "actual", "x_t+1") for character in labels],
+        outputs=outputs,
+        states=states,
+        inputs=[letter(character, "actual" if itself and t else "model") for t, character in enumerate(read)],
+        links=[*same, *compared],
     )
+    return picture, notice.format(right=right, written="m" + "".join(output_text))
 
 
 @step(
@@ -188,17 +186,17 @@ def softmax(seed: int) -> StepPicture:
         column(tex(rf"\ell_{t} = {fixed(loss)}"), _distribution(p, label), look="middle")
         for t, (p, loss, label) in enumerate(zip(P, losses, WORD[1:], strict=True), start=1)
     ]
-    rows = {
-        "y": [_letter(label, "x_t+1", "actual") for label in WORD[1:]],
-        "o": outputs,
-        "h": _states(np.array(H[1:])),
-        "x": [_letter(character, "x_t") for character in WORD[:-1]],
-    }
+    picture = _unrolled(
+        labels=[letter(label, "actual", "x_t+1") for label in WORD[1:]],
+        outputs=outputs,
+        states=H[1:],
+        inputs=[letter(character) for character in WORD[:-1]],
+    )
     notice = _(
         "Every column is one softmax. The loss is its cross-entropy against the label: −log of "
         "the framed cell, in nats. It is largest at step {t}: {loss}."
     ).format(t=int(np.argmax(losses)) + 1, loss=fixed(max(losses)))
-    return _unrolled(rows), notice
+    return picture, notice
 
 
 def _letters(value: object) -> str | None:
@@ -229,12 +227,12 @@ def path(seed: int, letters: str) -> StepPicture:
         changed = letters[:t] + new + letters[t + 1 :]
         inputs.append(button(old, {"letters": changed}, "mono strong" if old == WORD[t] else "mono actual"))
     labels = [
-        _letter(character, "x_t+1", "actual" if t == TRACED_STEP else "quiet")
+        letter(character, "actual" if t == TRACED_STEP else "quiet", "x_t+1")
         for t, character in enumerate(letters[1:], 1)
     ]
     outputs = [text("·", "quiet")] * len(labels)
     outputs[TRACED_STEP - 1] = _distribution(other.probabilities[TRACED_STEP - 1], letters[TRACED_STEP])
-    rows = {"y": labels, "o": outputs, "h": _states(other.state), "x": inputs}
+    word = _unrolled(labels=labels, outputs=outputs, states=other.state, inputs=inputs, to=TRACED_STEP)
     first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # first change
     noticed = {
         TRACED_STEP: _("Output 3 has changed: a character from which it is computed was changed."),
@@ -261,7 +259,7 @@ def path(seed: int, letters: str) -> StepPicture:
         button(_("“{word}” again").format(word=WORD), {"letters": WORD}),
         look="start",
     )
-    return row(_unrolled(rows, to=TRACED_STEP), effect, sizes=(3.4, 1)), next(
+    return row(word, effect, sizes=(3.4, 1)), next(
         words for before, words in noticed.items() if first < before
     )
 

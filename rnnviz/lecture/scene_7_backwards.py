@@ -2,12 +2,12 @@
 
 import math
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
 from rnnviz import gradients
 from rnnviz.i18n import N_, _
+from rnnviz.lecture.chain import chain, letter, state
 from rnnviz.lecture.controls import Control, again, choice, line_of_text, list_of, number, slider, toggle
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.number_format import fixed, rough
@@ -15,7 +15,6 @@ from rnnviz.lecture.primitives import (
     Node,
     bars,
     column,
-    graph,
     inline,
     json_value,
     line,
@@ -23,6 +22,7 @@ from rnnviz.lecture.primitives import (
     plane,
     plot,
     row,
+    strip,
     table,
     tex,
     text,
@@ -80,7 +80,7 @@ def back(walked: int, stateless: int) -> StepPicture:
         term = np.outer(forward.before[t], delta[t])
         dW_hh += term
     # show
-    picture = _dependencies(word, walked)
+    picture = _three_steps(word, walked)
     if not walked:
         return row(picture, _forward_pass(word), sizes=(1.3, 1)), _(
             "Every step caches the values that backpropagation through time will read: {numbers} "
@@ -143,55 +143,41 @@ def _forward_pass(word: Machine) -> Node:
     )
 
 
-def _dependencies(word: Machine, walked: int) -> Node:
-    """The graph of three steps: variables, parameters and operators; arrows point back where the gradient has
-    passed.
-    """
-    T, forward, recurrent = word.steps, word.forward, word.recurrent
-    current = T + 1 - walked
-    inputs = r"\s{W_hh}\\ \s{W_xh}\ \s{b_h}" if recurrent else r"\s{W_xh}\\ \s{b_h}"
-    nodes = {
-        "L": tex(rf"\s{{L}} = {forward.loss:.2f}", "box", "L", forward.loss),
-        "W": tex(rf"\begin{{gathered}}{inputs}\end{{gathered}}", "given", "W_hh", word.net.W_hh),
-        "Wq": tex(r"\s{W_hq}", "given", "W_hq", word.net.W_hq),
+def _three_steps(word: Machine, walked: int) -> Node:
+    """The chain of three steps with its losses; arrows point back where the gradient has passed."""
+    forward, steps = word.forward, range(1, word.steps + 1)
+    current = word.steps + 1 - walked
+    parts = {
+        "L0": text(_("← gradient") if walked else "", "pinned strong"),
+        "L2": tex(rf"\s{{L}} = {forward.loss:.2f}", "box", "L", forward.loss),
     }
-    arrows = []
-    if recurrent:
-        nodes["H0"] = tex(r"\mathbf{H}_0", "box")
-        arrows.append(("H0", "f1", ""))
-    for t in range(1, T + 1):
-        look = "box now" if t == current else "box"
+    parts |= {"H0": state(0, forward.before[0])} if word.recurrent else {}
+    for t in steps:
         stands = {current: "H_t", current - 1: "H_t-1"}.get(t, "")
-        nodes |= {
-            f"X{t}": tex(rf"\mathbf{{X}}_{t}\,\texttt{{{word.inputs[t - 1]}}}", "box"),
-            f"f{t}": tex(r"\phi", "round"),
-            f"H{t}": tex(rf"\mathbf{{H}}_{t}", look, stands, forward.state[t - 1 : t]),
-            f"q{t}": tex(r"\cdot", "round"),
-            f"O{t}": tex(rf"\mathbf{{O}}_{t}", look),
-            f"l{t}": tex(rf"\ell_{t}\,\texttt{{{word.labels[t - 1]}}}", "round"),
+        parts |= {
+            f"y{t}": tex(rf"\ell_{t}\,\texttt{{{word.labels[t - 1]}}}", "round"),
+            f"O{t}": inline(
+                tex(rf"\mathbf{{O}}_{t}"),
+                strip(forward.output[t - 1], look="pinned" if t == current else "actual"),
+                look="aside",
+            ),
+            f"H{t}": state(t, forward.state[t - 1], "pinned" if t == current else "ngram", stands),
+            f"X{t}": letter(word.inputs[t - 1], stands=""),
         }
-        path = [f"f{t}", f"H{t}", f"q{t}", f"O{t}", f"l{t}", "L"]
-        ways = [*pairwise(path), ("W", f"f{t}"), ("Wq", f"q{t}")]
-        if recurrent and t < T:
-            ways.append((f"H{t}", f"f{t + 1}"))
-        arrows += [(b, a, "back") if t >= current else (a, b, "") for a, b in ways]
-        arrows.append((f"X{t}", f"f{t}", ""))
-    grid = [
-        ". . . . L . .",
-        ". . l1 . l2 . l3",
-        ". . O1 . O2 . O3",
-        ". . q1 . q2 . q3",
-        ". . . Wq . . .",
-        "H0 f1 H1 f2 H2 f3 H3",
-        "X1 . X2 W X3 . .",
-    ]
-    legend = inline(
-        text(_("variable"), "box quiet"),
-        text(_("parameter"), "given quiet"),
-        text(_("operator"), "round quiet"),
-        text(_("← gradient"), "actual strong"),
+    looks = {
+        "XH": ["model" for t in steps],
+        "HH": ["back" if t > current else "ngram" for t in steps if word.recurrent],
+        "HO": ["back" if t >= current else "actual" for t in steps],
+        "Oy": ["back" if t >= current else "" for t in steps],
+    }
+    return chain(
+        parts,
+        "LyOHX",
+        looks,
+        links=[("L2", f"y{t}", "back") if t >= current else (f"y{t}", "L2", "") for t in steps],
+        weights=True,
+        look="small",
     )
-    return column(graph(nodes, arrows, rows=grid, look="close"), legend)
 
 
 TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
@@ -448,12 +434,12 @@ def cut(T: int, tau: int) -> StepPicture:
     cached = all_cached * tau // T
     # show
     names = [str(t + 1) for t in range(T)]
-    nodes = {f"H{t}": tex(rf"\mathbf{{H}}_{t}", "box") for t in names}
-    nodes |= {f"d{t}": tex(rf"\boldsymbol{{\delta}}_{t}", "round") for t in names}
-    across = [(int(t), f"{int(t) + 1}") for t in names[:-1]]
-    arrows = [(f"H{s}", f"H{t}", "lit") for s, t in across]
-    arrows += [(f"d{t}", f"d{s}", "back" if uncut[s, s - 1] else "cut") for s, t in across]
-    chain = graph(nodes, arrows, rows=[" ".join(kind + t for t in names) for kind in "Hd"])
+    parts = {f"y{t}": tex(rf"\ell_{t}", "round") for t in names} | {
+        f"H{t}": state(t, h) for t, h in enumerate(word.forward.state, start=1)
+    }
+    back = [(f"y{t}", f"H{t}", "back") for t in names]
+    back += [(f"H{s + 1}", f"H{s}", "back" if uncut[s, s - 1] else "cut") for s in range(1, T)]
+    states = chain(parts, "yH", {"HH": ["ngram"] * T}, links=back, look="small")
     later = np.triu(np.ones((T, T), bool), 1)
     out = int((size[~uncut] > 0).sum())  # terms at s = 1 are 0, as H_0 is
     sizes = column(
@@ -473,16 +459,18 @@ def cut(T: int, tau: int) -> StepPicture:
     sums = []
     for kind, words, look in [
         (full, _("full gradient"), "strong"),
-        (part, _("with the cut"), "strong actual"),
+        (part, _("with the cut"), "strong pinned"),
     ]:
         norm = tex(rf"\lVert{_OF_W}\rVert = {fixed(float(np.linalg.norm(kind)))}")
         sums += [text(words, look), inline(matrix(kind, full=1), norm)]
     ways = inline(
-        text(_("states go on") + " →", "model strong"), text("← " + _("gradients go back"), "actual strong")
+        text(_("states go on") + " →", "ngram strong"), text("← " + _("gradients go back"), "pinned strong")
     )
     memory = _("cached at one time: {left} of {all} numbers").format(left=cached, all=all_cached)
     picture = row(
-        column(ways, chain, sizes), column(*sums, text(memory, "strong model"), look="middle"), sizes=(1.5, 1)
+        column(ways, states, sizes),
+        column(*sums, text(memory, "strong model"), look="middle"),
+        sizes=(1.5, 1),
     )
     if not out:
         return picture, _(

@@ -152,7 +152,8 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
 def _description(metadata: Any) -> dict[str, Any]:
     if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
         raise ConfigError(
-            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
+            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry); "
+            "rnnviz.adapt takes a network of torch, and rnnviz.save writes its file"
         )
     meta: Any
     try:

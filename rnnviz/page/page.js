@@ -190,7 +190,7 @@ class Page {
   turnTo(part) {
     address?.beginEntry();
     this.show(part);
-    address?.scheduleWrite();
+    address?.write();
   }
 
   /** Show a part of the page: the live view, alone or below what trains a network, or whole texts. @param {Part} part @param {File} [file] a text */

@@ -92,8 +92,8 @@ class Scoring:
                     return self._score_text(file, writers.get(file))
                 if file in writers:
                     raise ConfigError(
-                        "{file} holds a text a row; --per-character and --html are of one text: leave "
-                        "them out, or add --as text",
+                        "{file} holds a text a row; --per-character, --per-word and --html are of one text: "
+                        "leave them out, or add --as text",
                         file=file,
                     )
                 return self._score_rows(self.rows(file), on_rows)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.arrays import Doubles, Ids, Mask
+from rnnviz.arrays import Doubles, Ids, Mask, Points
 from rnnviz.networks.progress import Reporter
 from rnnviz.text.characters import PLAINER, REWRITINGS
-from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary, code_points
+from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary, code_points
 
 if TYPE_CHECKING:
     from rnnviz.text.decoding import SourceText
@@ -30,6 +30,12 @@ _UNSPACED = (
     (0x20000, 0x3FFFF),
 )
 _BORDERS = np.array([border for low, high in _UNSPACED for border in (low, high + 1)])
+
+
+def is_unspaced(points: Points) -> Mask:
+    """Which code points (n,) are of scripts that don't part words by spaces."""
+    # Inside a range an odd number of borders lies at or below a code point.
+    return np.asarray(np.searchsorted(_BORDERS, points, side="right") % 2 == 1)
 
 
 class WordCount:
@@ -58,9 +64,7 @@ class WordCount:
         self._words += len(piece.split()) - (self._open and not piece[0].isspace())
         self._open = not piece[-1].isspace()
         if not piece.isascii():
-            # Inside a range an odd number of borders lies at or below a code point.
-            inside = np.searchsorted(_BORDERS, code_points(piece), side="right") % 2
-            self._unspaced += int(inside.sum())
+            self._unspaced += int(is_unspaced(code_points(piece)).sum())
 
     def end(self) -> None:
         """Begin another text: its first characters don't go on with the last word."""
@@ -149,9 +153,9 @@ class Totals:
     def __init__(self, source: "SourceText | RowFile") -> None:
         self._source, self.read_to = source, 0
         self._began = time.perf_counter()
-        self.characters = self.unknown = self.bytes = self.context_characters = 0
+        self.characters = self.unknown = self.bytes = self.context_characters = self.ends = 0
         self.words = WordCount()
-        self._nats, self._nats_known = Sum(), Sum()
+        self._nats, self._nats_known, self._nats_ends = Sum(), Sum(), Sum()
 
     def add(self, text: str, nll: Doubles, is_known: Mask) -> None:
         """Add the next piece of a text, n characters: costs in nats (n,), and which characters are known."""
@@ -161,9 +165,14 @@ class Totals:
         """Add the next piece of a text by its sums, in nats."""
         self.characters += len(text)
         self.unknown += unknown
-        self.words.add(text)
+        self.words.add(text.replace(END, "\n"))
         self._nats.add(nats)
         self._nats_known.add(nats_known)
+
+    def add_ends(self, ends: int, nats: float) -> None:
+        """Add the ends of texts among the characters, and their cost in nats."""
+        self.ends += ends
+        self._nats_ends.add(nats)
 
     @property
     def perplexity(self) -> float | None:
@@ -199,6 +208,11 @@ class Totals:
             "words": words,
             "word_perplexity": perplexity_from_sum(nats, words) if words else None,
             "given_characters": self.context_characters,
+            "ends": self.ends,
+            "bits_per_character_without_ends": (bits - self._nats_ends.value / math.log(2))
+            / (self.characters - self.ends)
+            if 0 < self.ends < self.characters
+            else None,
             # A uniform guess pays for unknown characters as the model does.
             "guess": math.exp(
                 math.log(vocabulary.size) + vocabulary.unknown_cost * self.unknown / self.characters

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from rnnviz.networks.numpy_engine import Layer, Weights
 from rnnviz.reprs import Pictured
 from rnnviz.scoring import frames
 from rnnviz.scoring.perplexity import running_perplexity
+from rnnviz.scoring.words import words_of_text
 from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
@@ -177,9 +178,18 @@ class Trace(Pictured):
         check_quantity(quantity, self._weights.cell)
         return self.gates[quantity]
 
-    def frame(self, k: int = 3) -> Any:
+    def frame(
+        self,
+        k: int = 3,
+        *,
+        by: Literal["character", "word"] = "character",
+        blanks: Literal["next", "previous"] = "next",
+    ) -> Any:
         """A pandas DataFrame with a row for each character: position, character, nll, rank, entropy, and the
-        k most probable characters with their probabilities, top_1, p_1, top_2, p_2 and so on.
+        k most probable characters with their probabilities, top_1, p_1, top_2, p_2 and so on. Or, by="word",
+        with a row for each word (`rnnviz.scoring.words`): word, start, end, nats, bits. The word is
+        text[start:end]; white space counts for the "next" word or the "previous" one, so the nats add up to
+        the text's. Chinese characters are words.
 
         Positions count from 0. All values are of the prediction before the character was read: `nll` and
         `entropy` in nats, rank 1 the most probable. `<unk>` stands for all unknown characters. Raises
@@ -189,7 +199,14 @@ class Trace(Pictured):
         >>> frame = rnnviz.trace(rnnviz.load("timemachine-gru"), "the mach").frame(k=1)
         >>> list(frame.columns), "".join(frame.top_1)
         (['position', 'character', 'nll', 'rank', 'entropy', 'top_1', 'p_1'], ' he soch')
+        >>> words = rnnviz.trace(rnnviz.load("timemachine-gru"), "the machine").frame(by="word")
+        >>> words.word.tolist(), words.end.tolist()
+        (['the', 'machine'], [3, 11])
         """
+        if by not in ("character", "word"):
+            raise ConfigError("a row is a 'character' or a 'word'; received {by!r}", by=by)
+        if by == "word":
+            return frames.frame(words_of_text(self.text, blanks).columns(self.nll))
         return frames.frame(self.columns(k))
 
     def columns(self, k: int = 3) -> dict[str, npt.NDArray[Any]]:
@@ -352,6 +369,7 @@ def pack_trace(trace: Any, beside: Arrays) -> bytes:
         "format": FILE_FORMAT,
         "model_name": trace.model_name,
         "vocabulary": trace.vocabulary.to_json(),
+        "ends": trace.vocabulary.ends,
         "layers": [[layer.cell, layer.units, layer.activation] for layer in weights.layers],
     }
     # As bytes: an array of objects would be pickled.
@@ -407,7 +425,9 @@ def _unpack_arrays(stored: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
         Layer(cell, units, activation, **{part: stored.get(f"weights.{n}.{part}") for part in _LAYER_WEIGHTS})  # type: ignore[arg-type]
         for n, (cell, units, activation) in enumerate(kinds)
     )
-    weights = Weights(layers, **{part: stored.get(f"weights.{part}") for part in _SHARED_WEIGHTS})  # type: ignore[arg-type]
+    vocabulary = Vocabulary.from_json(about["vocabulary"], ends=about.get("ends") is True)
+    shared = {part: stored.get(f"weights.{part}") for part in _SHARED_WEIGHTS}
+    weights = Weights(layers, **shared, end=vocabulary.end)  # type: ignore[arg-type]
     text = stored["text"].astype("<u4").tobytes().decode("utf-32-le")
     arrays = {name: stored[name] for name in ARRAYS if name not in _SPLIT_FIELDS}
     # The file has row 0 apart, so that `hidden` has a row for each character.
@@ -422,7 +442,7 @@ def _unpack_arrays(stored: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
         if values.shape != shapes[name] or values.dtype.kind not in _DTYPE_KINDS[name]:
             raise ValueError(f"{name} has shape {values.shape} and type {values.dtype}")
     # Inputs choose rows of the weights: outside them numpy would raise later, or wrap around.
-    vocabulary, inputs = Vocabulary.from_json(about["vocabulary"]), arrays["_inputs"]
+    inputs = arrays["_inputs"]
     if not 0 <= inputs.min() <= inputs.max() <= vocabulary.start or not isinstance(about["model_name"], str):
         raise ValueError("it is of another model")
     for values in arrays.values():

@@ -123,6 +123,7 @@ HTML = (b"<!doctype html", b"<!DOCTYPE html", b"<html")
 BEGINNINGS = {
     ".csv": (b"position,", b"file,"), ".json": (b'{"model": ',), ".jsonl": (b"{",), ".npy": (b"\x93NUMPY",),
     ".npz": (b"PK",), ".parquet": (b"PAR1",), ".html": HTML, ".htm": HTML, ".safetensors": (b"",),
+    ".py": (b'"""An rnnviz network',),
 }  # fmt: skip
 """How files of each kind begin, by the ending of their names."""
 
@@ -169,7 +170,7 @@ def check_output(output: str | os.PathLike[str], kind: str, *read: object, paren
     alike = head.startswith(BEGINNINGS[kind]) and (named or kind in SELF_EVIDENT)
     if head and not alike and not (named and kind in TEXTS):
         raise ExportError(
-            "{path} is there already and is another kind of file than {kind}; name another, or remove it",
+            "{path} is there already and is no {kind} file that rnnviz wrote; name another, or remove it",
             path=path,
             kind=kind,
         )

@@ -1,6 +1,6 @@
 """How long a visitor waits for the first picture, beside the text field of a bare Streamlit app (echo.py).
 
-    python tests/benchmarks/first_picture.py [--starts N] [--busy]
+    python tests/benchmarks/first_picture.py [--starts N] [--busy] [--page learn]
 
 Both apps are started in turns, and visited twice with an empty cache: after the start, and once more. From
 the navigation to the picture, and to the app's own view in its place; and the browser's own entries: the
@@ -31,7 +31,7 @@ note("layout-shift", ({ value, hadRecentInput }) => { if (!hadRecentInput) took.
 let layer = null;
 const timer = setInterval(() => {
   layer ??= document.getElementById("first-picture");
-  const painted = layer?.querySelector("main")?.shadowRoot?.querySelector("[data-painted]");
+  const painted = layer?.querySelector("main")?.shadowRoot?.querySelector("[data-painted], [data-drawn]");
   if (painted ?? document.querySelector("input[type=text]")) took.picture ??= performance.now();
   if (!layer || layer.isConnected || !took.picture) return;
   took.view = performance.now();
@@ -63,6 +63,7 @@ def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("--starts", type=int, default=5, help="of each app (default 5)")
     parser.add_argument("--busy", action="store_true", help="with all cores kept busy")
+    parser.add_argument("--page", default="", help="of ours, by its address: Explore, or learn")
     options = parser.parse_args()
     environment = {**os.environ, "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     cores = os.cpu_count() or 1
@@ -76,8 +77,8 @@ def main() -> None:
                 for name, script in APPS.items():
                     with serve(script, environment=environment) as url:
                         for which in ("first", "later"):
-                            wanted = "view" if name == "rnnviz" else "picture"
-                            visits[name, which].append(visit(page, url, wanted))
+                            wanted, path = ("view", options.page) if name == "rnnviz" else ("picture", "")
+                            visits[name, which].append(visit(page, f"{url}/{path}", wanted))
     finally:
         for other in others:
             other.kill()

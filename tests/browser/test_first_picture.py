@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, Route, expect
 
+from rnnviz.lecture.scenes import scenes
 from tests.support.browser import inaccessible
+from tests.support.driving import box_of
 from tests.support.explore_page import OPENING
 
 PAINTED = re.compile(r"\d")
@@ -133,6 +135,60 @@ def test_other_network_is_chosen_once_app_stands(slow: Slow) -> None:
     expect(slow.layer).to_have_count(0)
     expect(slow.page).to_have_url(re.compile("model=python-lstm"))
     expect(slow.area).to_have_value(re.compile("^def show"))
+
+
+@pytest.mark.parametrize("mode", ["", "&present=1", "&code=1&lang=zh"])
+def test_lecture_stands_where_app_draws_it(page: Page, app_url: str, mode: str) -> None:
+    slow = Slow(page, f"{app_url}/learn?step=softmax{mode}")
+    first, app = slow.layer.locator(".rnnviz-learn"), page.get_by_test_id("rnnviz-learn")
+    parts = ("", "h1", ".ln-math", ".ln-stage", ".kit-picture", ".ln-notice", ".ln-tools")
+
+    def boxes(root: Locator) -> list[FloatRect]:
+        return [box_of(root.locator(part) if part else root) for part in parts]
+
+    expect(first).to_have_attribute("data-drawn", PAINTED)
+    assert page.url.endswith(f"step=softmax{mode}")
+    expect(slow.layer.get_by_role("link", name=re.compile("Explore|探索"))).to_be_visible(
+        visible="present" not in mode
+    )
+    assert inaccessible(page) == []
+    before = boxes(first)
+    slow.arrive()
+    expect(slow.layer).to_have_count(0)
+    assert boxes(app) == before
+    expect(page.locator("html")).to_have_attribute("lang", "zh" if "zh" in mode else "en")
+
+
+def test_lecture_goes_where_first_picture_was_led(page: Page, app_url: str) -> None:
+    titles = [step.title for step in scenes()[4].main_steps]
+    slow = Slow(page, f"{app_url}/learn?step=labels")
+    expect(slow.layer.locator(".rnnviz-learn")).to_have_attribute("data-drawn", PAINTED)
+    address = page.url
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")  # held until the first step is there
+    page.get_by_role("button", name="Present", exact=True).click()
+    assert page.url == address
+    slow.arrive()
+    expect(slow.layer).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_have_text(titles[2])
+    expect(page).to_have_url(re.compile("present=1"))
+    page.keyboard.press("ArrowUp")  # one step: the first picture's view is deaf now
+    expect(page.get_by_role("heading", level=1)).to_have_text(titles[1])
+    page.evaluate("history.pushState(null, '', '?step=labels'); history.pushState(null, ''); history.back()")
+    expect(page.get_by_role("heading", level=1)).to_have_text(titles[0])
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("address", ["perplexity", "inside", "train"])
+def test_title_stays_where_it_was(page: Page, app_url: str, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 720})
+    slow = Slow(page, f"{app_url}/{address}")
+    title = page.get_by_role("heading", level=1)
+    before = box_of(title)
+    slow.arrive()
+    expect(slow.layer).to_have_count(0)
+    after = box_of(title)
+    assert (after["x"], after["y"]) == (before["x"], before["y"])
 
 
 @pytest.mark.parametrize("address", ["", "perplexity", "inside", "train", "learn", "?model=nobody"])

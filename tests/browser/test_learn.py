@@ -206,16 +206,43 @@ def test_reload_restores_step_without_history_entries(lectern: Lectern) -> None:
     lectern.at(3, 0)
 
 
+# Keep every animation, with the name of what it moves and the property that changes.
 MOVED = """
 () => {
   window.moved = [];
   const { animate } = Element.prototype;
-  Element.prototype.animate = function (...all) {
-    window.moved.push(this.dataset.stands);
-    return animate.apply(this, all);
+  Element.prototype.animate = function (frames, ...rest) {
+    const { part, stands } = this.closest("[data-part], [data-stands]").dataset;
+    const motion = animate.call(this, frames, ...rest);
+    window.moved.push({ name: part ?? stands, how: Object.keys(frames)[0], motion });
+    return motion;
   };
 }
 """
+
+# Stop all animations after so many milliseconds.
+STOP = """
+(time) => {
+  for (const { motion } of window.moved) {
+    motion.pause();
+    motion.currentTime = time;
+  }
+}
+"""
+
+
+def moved(lectern: Lectern, how: str = "translate") -> set[str]:
+    """What has moved, faded in ("opacity") or bent ("d") since this was asked last."""
+    return set(
+        lectern.page.evaluate(
+            """(wanted) => {
+                const names = moved.filter(({ how }) => how === wanted).map(({ name }) => name);
+                moved = moved.filter(({ how }) => how !== wanted);
+                return names;
+            }""",
+            how,
+        )
+    )
 
 
 def test_shared_matrices_move_unless_motion_is_reduced(lectern: Lectern) -> None:
@@ -227,11 +254,72 @@ def test_shared_matrices_move_unless_motion_is_reduced(lectern: Lectern) -> None
     lectern.page.emulate_media(reduced_motion="no-preference")
     lectern.press("ArrowUp")
     lectern.at(5, 0)
-    assert set(lectern.page.evaluate("moved")) == {"x_t", "H_t", "softmax", "x_t+1"}
-    moved = len(lectern.page.evaluate("moved"))
+    assert {"y1", "O1", "H1"} <= moved(lectern)
+    assert {"O1>y1", "y1>X2"} <= moved(lectern, "opacity"), "labels are compared here"
+    lectern.page.evaluate("moved = []")
     lectern.control("learnt").click()
     lectern.rest()
-    assert len(lectern.page.evaluate("moved")) == moved, "within a step nothing moves"
+    assert lectern.page.evaluate("moved") == [], "what keeps its place doesn't move"
+
+
+def test_one_chain_grows_from_step_to_step(lectern: Lectern) -> None:
+    lectern.page.emulate_media(reduced_motion="no-preference")
+    lectern.open(step="first", t=6)
+    lectern.page.evaluate(MOVED)
+    for key in ("Space", "Space"):  # to the parameters, which have no chain, and to their number
+        lectern.press(key)
+        lectern.at(3, 1)
+    assert lectern.page.evaluate("moved") == []
+    lectern.press("Space")
+    lectern.at_step("adjacent")
+    assert moved(lectern) == {"H1", "H2", "H3", "H4", "X2", "X3", "X4"}
+    assert {"O2", "F3", "J4", "F3>H3"} <= moved(lectern, "opacity")
+    assert all(lectern.page.evaluate("moved.map(({ motion }) => motion.effect.getTiming().fill === 'auto')"))
+    lectern.press("ArrowRight")
+    lectern.at(4, 0)
+    lectern.press("ArrowRight")
+    lectern.at_step("labels")
+    assert {"H1", "H2", "H3", "H4", "X2", "X3", "X4", "O2", "O3", "O4"} <= moved(lectern)
+    assert "H3>O3" in moved(lectern, "d"), "the arrow goes along"
+    assert {"y1", "H5", "X1", "H2>H3"} <= moved(lectern, "opacity")
+    lectern.press("ArrowRight")
+    lectern.at(6, 0)
+    lectern.press("ArrowRight")
+    lectern.at_step("back")
+    assert {"X1", "H1", "O1", "y1"} <= moved(lectern)
+    assert {"L2", "H0"} <= moved(lectern, "opacity")
+    slider = lectern.control("walked").get_by_role("slider")
+    slider.fill("2")
+    lectern.rest()
+    assert {"H3>H2", "O2>H2"} <= moved(lectern, "d"), "the gradient takes the values' arrow, back"
+    assert not {"H3>H2", "O2>H2"} & moved(lectern, "opacity")
+    lectern.page.evaluate(STOP, 250)
+    lectern.page.evaluate("moved = []")
+    lectern.page.set_viewport_size({"width": 1440, "height": 900})
+    lectern.page.evaluate(NEXT_FRAME)
+    assert lectern.page.evaluate("moved") == [], "another size is no step"
+    lectern.page.emulate_media(reduced_motion="reduce")
+    slider.fill("3")
+    lectern.rest()
+    assert lectern.page.evaluate("moved") == []
+
+
+def test_a_move_cut_short_goes_on_from_there(lectern: Lectern) -> None:
+    lectern.page.emulate_media(reduced_motion="no-preference")
+    lectern.open(step="adjacent")
+    lectern.page.evaluate(MOVED)
+    state = lectern.root.locator("[data-part=H4] > .kit-strip")
+    slider = lectern.control("middle").get_by_role("slider")
+    slider.fill("4")
+    lectern.rest()
+    lectern.page.evaluate(STOP, 100)
+    there = box_of(state)
+    slider.fill("5")
+    lectern.rest()
+    lectern.page.evaluate(STOP, 0)
+    assert box_of(state) == pytest.approx(there, abs=0.5)
+    lectern.page.evaluate(STOP, 250)
+    assert box_of(state)["x"] < there["x"] - 50
 
 
 # ---- formulas ------------------------------------------------------------------------------------------

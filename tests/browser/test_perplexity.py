@@ -95,6 +95,7 @@ def test_long_file_shows_progress_and_cancels(page: Page, app_url: str) -> None:
 TAKEN: dict[str, Callable[[Path], str]] = {
     "Results as JSON": lambda file: json.loads(file.read_text("utf-8"))[0]["file"],
     "Characters as CSV": lambda file: "".join(pandas.read_csv(file)["character"]),
+    "Words as CSV": lambda file: " ".join(pandas.read_csv(file)["word"]),
     "Characters as Parquet": lambda file: "".join(pandas.read_parquet(file)["character"]),
     "HTML page": lambda file: re.findall("<svg", file.read_text("utf-8"))[0],
 }

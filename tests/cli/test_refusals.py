@@ -57,7 +57,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "rows: given": (
         [*SCORED, "--given", "asked"], "--given names a column, and book.txt is one text",
     ),
-    "rows: a page": ([*ROWS, "--html", "out.html"], "--per-character and --html are of one text"),
+    "rows: a page": ([*ROWS, "--html", "out.html"], "--per-character, --per-word and --html are of one text"),
     "rows: a table": ([*ROWS, "--output", "out.xlsx"], "as .parquet, .jsonl or .csv; received 'xlsx'"),
     "rows: a table's folder": ([*ROWS, "--output", "absent/out.csv"], "there is no folder for it"),
     "rows: no parquet": (

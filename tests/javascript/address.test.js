@@ -70,6 +70,19 @@ test("nothing is written before the server has read the address", async () => {
   assert.equal(paths().at(-1), "/?model=b&foreign=1&part=gates");
 });
 
+test("what changes before the address was read is written once it was", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { address, shown: paths } = tab("?model=a");
+  address.join("page", () => ({ model: "a", show: "texts" }));
+  address.beginEntry();
+  await address.write();
+  assert.deepEqual(paths(), ["/?model=a"]);
+  address.releaseWrites({ model: "a" }, ++arrivals);
+  context.mock.timers.runAll();
+  await address.chain;
+  assert.deepEqual(paths(), ["/?model=a", "/?model=a&show=texts"]);
+});
+
 test("a letter replaces the entry, another model begins one, and so does what is said to", async () => {
   const { address, shown: paths } = tab();
   await answer(address, { model: "a" }, {});

@@ -72,8 +72,8 @@ def test_a_network_reads_the_text_or_itself(learnt: int) -> None:
     np.testing.assert_allclose(forced["P"], by_hand.probabilities)
     picture = step_of("labels").draw({**step_of("labels").initial_values, "itself": 1, "learnt": learnt})[0]
     (graph,) = nodes_of(picture, "graph")
-    back = [arrow[:2] for arrow in graph["arrows"] if arrow[2] == "back"]
-    assert back == [[f"o{t}", f"x{t + 1}"] for t in range(1, 6)]
+    to_input = [arrow[:2] for arrow in graph["arrows"] if arrow[1].startswith("X")]
+    assert to_input == [[f"O{t}", f"X{t + 1}"] for t in range(1, 6)]
 
 
 def test_a_drawn_number_falls_into_the_share_of_what_is_written() -> None:

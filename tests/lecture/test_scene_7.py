@@ -67,13 +67,14 @@ def test_arrows_point_back_where_the_gradient_has_passed(walked: int, words: str
     (graph,) = nodes_of(picture, "graph")
     expected = set()
     for t in range(4 - walked, 4):
-        way = ["L", f"l{t}", f"O{t}", f"q{t}", f"H{t}", f"f{t}", "W"]
-        expected |= {*pairwise(way), (f"q{t}", "Wq")}
+        expected |= {*pairwise(["L2", f"y{t}", f"O{t}", f"H{t}"])}
         if t < 3 and not stateless:
-            expected.add((f"f{t + 1}", f"H{t}"))
-    assert {(start, end) for start, end, look in graph["arrows"] if look == "back"} == expected
-    now = [part["name"] for part in graph["parts"] if "now" in part["look"]]
-    assert now == ([f"H{4 - walked}", f"O{4 - walked}"] if walked else [])
+            expected.add((f"H{t + 1}", f"H{t}"))
+    arrows = {(start, end): look for start, end, look, *_name in graph["arrows"]}
+    assert {ends for ends, look in arrows.items() if look == "back"} == expected
+    assert not any(ends[::-1] in arrows for ends in arrows), "an arrow turns, none is added"
+    now = [part["name"] for part in graph["parts"] if "'look': 'pinned'" in str(part)]
+    assert now == ([f"O{4 - walked}", f"H{4 - walked}"] if walked else [])
     assert ("No gradient goes from step to step" if stateless and walked else words) in notice
     # Without a state W_hh is 0, and there is nothing to add up.
     sums = [part for part in nodes_of(picture, "text") if part["words"] == "added up so far"]
@@ -139,9 +140,9 @@ def test_a_powers_long_numbers_have_their_power_of_ten_in_front(rho: float, k: i
 @pytest.mark.parametrize(
     ("T", "tau", "cuts", "out"),
     [
-        (6, 2, ["d3 d2", "d5 d4"], 12),
-        (5, 2, ["d2 d1", "d4 d3"], 8),
-        (3, 1, ["d2 d1", "d3 d2"], 3),
+        (6, 2, ["H3 H2", "H5 H4"], 12),
+        (5, 2, ["H2 H1", "H4 H3"], 8),
+        (3, 1, ["H2 H1", "H3 H2"], 3),
         (4, 4, [], 0),
         (3, 6, [], 0),
     ],
@@ -149,9 +150,10 @@ def test_a_powers_long_numbers_have_their_power_of_ten_in_front(rho: float, k: i
 def test_terms_that_cross_a_cut_are_faded_and_counted(T: int, tau: int, cuts: list[str], out: int) -> None:
     picture, notice = scene.cut(T, tau)
     (graph,) = nodes_of(picture, "graph")
-    back = {f"{start} {end}": look for start, end, look in graph["arrows"] if start.startswith("d")}
-    assert [arrow for arrow, look in back.items() if look == "cut"] == cuts
-    assert list(back.values()).count("back") == T - 1 - len(cuts)
+    between = {f"{start} {end}": look for start, end, look, *_name in graph["arrows"] if start[0] == "H"}
+    assert [arrow for arrow, look in between.items() if look == "cut"] == cuts
+    assert list(between.values()).count("back") == T - 1 - len(cuts)
+    assert all(between[f"H{t} H{t + 1}"] == "ngram" for t in range(1, T)), "values cross a cut"
     sizes, full, part = nodes_of(picture, "matrix")
     word = Machine(steps=T)
     for t, row in enumerate(sizes["values"]):

@@ -1,7 +1,7 @@
 """The app as Streamlit runs it, without a browser: rnnviz/ui/script/main.py in AppTest."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.logger import get_logger
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.jobs import store
@@ -20,6 +21,7 @@ __all__ = (
     "_no_word_about_each_look_outside_a_run",
     "_nothing_scored",
     "_one_look_for_components",
+    "downloads",
     "open_app",
     "shipped",
     "troubled",
@@ -54,6 +56,22 @@ def open_app(only_tiny_models: Path) -> Iterator[Open]:
     """Open the app on a page ("explore", "perplexity"); see apptest.opened."""
     yield open_page
     st.cache_resource.clear()
+
+
+@pytest.fixture
+def downloads(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], Any]]:
+    """What a click on a download button calls for its content, by the file's name, the last drawn."""
+    offered: dict[str, Callable[[], Any]] = {}
+    add = MediaFileManager.add_deferred
+
+    def watch(
+        self: MediaFileManager, call: Any, mime: Any, place: str, file_name: Any = None, **options: Any
+    ) -> str:
+        offered[file_name] = call
+        return add(self, call, mime, place, file_name, **options)
+
+    monkeypatch.setattr(MediaFileManager, "add_deferred", watch)
+    return offered
 
 
 @pytest.fixture

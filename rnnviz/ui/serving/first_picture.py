@@ -1,9 +1,9 @@
 """The app's first answer to a browser: Streamlit's index, with the page's first picture in it.
 
 Streamlit's own scripts take seconds until they have drawn anything. So the index has a layer over the page:
-the sidebar's frame, and in Explore the live view itself with its first answer, which its script draws at once
-(browser/static/first_picture.js) and which answers keys over a connection of its own. The layer goes when the
-app's view stands below it.
+the sidebar's frame, and in Explore and Learn the view itself with its first answer, which its script draws at
+once (browser/static/first_picture.js). Explore's answers keys over a connection of its own; Learn's keeps the
+step that they ask for. The layer goes when the app's view stands below it.
 
 What is in it depends on the address and Accept-Language alone, not on any session.
 
@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,11 +102,12 @@ def first_answer(page: str, spoken: str, query: Mapping[str, str]) -> PackedFile
         return pack_file(index.replace("<head>", f"<head>{head}", 1).encode(), "index.html")
     with speaking(spoken):
         try:
-            data = _picture(query) if page == "explore" else ""
+            answer = _answer(page, query)
         except Exception:  # the page itself says what is wrong
             log.debug("there is no first picture", exc_info=True)
-            data = ""
-        head, body = f"{head}{_head(VIEWS[page])}", f"{_layer(page, data)}{_start(VIEWS[page])}"
+            answer = b""
+        layer = _layer(page, answer, "present" if query.get("present") == "1" else "")
+        head, body = f"{head}{_head(VIEWS[page])}", f"{layer}{_start(VIEWS[page])}"
     icon = base64.b64encode((UI_FOLDER / "icon.svg").read_bytes()).decode()
     replacements = (
         f"<head>{head}",
@@ -113,14 +115,23 @@ def first_answer(page: str, spoken: str, query: Mapping[str, str]) -> PackedFile
         f'<link rel="shortcut icon" href="data:image/svg+xml;base64,{icon}" />',
         "",
     )
-    index = re.sub(PRELOAD, "", index)
+    # By it, a browser chooses the shapes of Chinese letters. The address's view follows a change.
+    index = re.sub(PRELOAD, "", index).replace('<html lang="en">', f'<html lang="{spoken}">')
     for mark, replacement in zip(MARKS, replacements, strict=True):
         index = re.sub(mark, lambda _match, text=replacement: text, index)  # type: ignore[misc]
     return pack_file(index.encode(), "index.html")
 
 
-def _picture(query: Mapping[str, str]) -> str:
-    """The live view's first answer, compressed, as base64; "" if there is no such network."""
+def _answer(page: str, query: Mapping[str, str]) -> bytes:
+    """The first answer of a page's view; b"" if it has none."""
+    if page == "learn":
+        # By name: a page knows what serves it.
+        return import_module("rnnviz.ui.pages.learn.page").first_answer(query)  # type: ignore[no-any-return]
+    return _picture(query) if page == "explore" else b""
+
+
+def _picture(query: Mapping[str, str]) -> bytes:
+    """The live view's first answer; b"" if there is no such network."""
     from rnnviz.page.build import visible_answer
     from rnnviz.page.initial_data import first_heat_map, opening_text
     from rnnviz.page.live_session import LiveAsk
@@ -132,7 +143,7 @@ def _picture(query: Mapping[str, str]) -> str:
     name = query.get("model") or (model_cache.first_model(networks).path.stem if networks else "")
     info = next((info for info in networks if info.path.stem == name), None)
     if info is None:
-        return ""
+        return b""
     session, socket = _network_session(model_cache.version(info), language())
     opening, extra = opening_text(session.model), dict[str, Any]()
     text, ask = opening, LiveAsk(**first_heat_map(named_units(session.model)))
@@ -142,9 +153,7 @@ def _picture(query: Mapping[str, str]) -> str:
         ask, extra = bookmark.ask, {"arrival": bookmark.view}
     extra |= {"text": text, "offer": 1, "opening": opening, "session": socket.token}
     with socket.lock:
-        answer = visible_answer(session, replace(ask, text=text, fresh=True), **extra)
-    # Compressed here too: base64 hides from the document's compression what repeats.
-    return base64.b64encode(gzip.compress(answer, 9, mtime=0)).decode()
+        return visible_answer(session, replace(ask, text=text, fresh=True), **extra)
 
 
 @lru_cache(MAX_SESSIONS)
@@ -187,8 +196,10 @@ def _start(view: str) -> str:
     return _START_SCRIPT.format(preloads=preloads, streamlit=streamlit, script=script_address(view))
 
 
-def _layer(page: str, data: str) -> str:
+def _layer(page: str, answer: bytes, mode: str) -> str:
     """The layer's elements: the sidebar's frame, the page's title, and the answer that its view draws."""
+    # Compressed here too: base64 hides from the document's compression what repeats.
+    data = base64.b64encode(gzip.compress(answer, 9, mtime=0)).decode() if answer else ""
     titles = {"explore": _("Explore"), "perplexity": _("Perplexity")}
     titles |= {entry.name: _(entry.title) for entry in registry.pages()} | {"learn": _("Learn")}
     links = "".join(
@@ -205,7 +216,7 @@ def _layer(page: str, data: str) -> str:
     without_script = escape(_("This page needs JavaScript."))
     logo = base64.b64encode((UI_FOLDER / "logo.svg").read_bytes()).decode()
     return (
-        f'<div id="first-picture" lang="{language()}" data-key="{VIEWS[page]}">'
+        f'<div id="first-picture" data-key="{VIEWS[page]}" data-mode="{mode}">'
         f'<aside><img src="data:image/svg+xml;base64,{logo}" alt="rnnviz"><nav>{links}</nav></aside>'
         f"<main>{heading}<noscript><p>{without_script}</p></noscript></main>"
         f'<script type="text/plain">{data}</script></div>'

@@ -13,7 +13,7 @@ import torch
 import rnnviz
 from rnnviz import cli
 from rnnviz.errors import DivergedError, TrainingError
-from rnnviz.figures import live
+from rnnviz.figures import live, torch_network
 from rnnviz.figures.themes import COLOUR_LEVELS
 from rnnviz.lab.analysis.targets import target
 from rnnviz.lab.fit import estimate
@@ -141,6 +141,24 @@ def test_a_model_is_kept_once_and_under_a_free_name(open_app: Open, tmp_path: Pa
         switch_page(app, "train")
     saved = {path.stem for path in (tmp_path / "kept").glob("*.safetensors")}
     assert saved == {"one", "tiny-gru-2"}, "another model has that name"
+
+
+def test_a_run_is_taken_home_as_its_file_and_a_program_that_reads_it(
+    open_app: Open, downloads: dict[str, Any]
+) -> None:
+    folder = RunFolder(make_run("one"))
+    app = open_app("train", run="one")
+    assert {"train-download", "train-torch"} <= {button.key for button in app.get("download_button")}
+    path = folder.finished / "one.safetensors"
+    assert {*downloads} == {"one.safetensors", "one_torch.py"}
+    assert downloads["one.safetensors"]() == path.read_bytes()
+    text = torch_network.program(checkpoint.load_numpy(path), "one.safetensors")
+    assert downloads["one_torch.py"]() == text
+    downloads.clear()
+    alive = RunFolder(make_run("two", None))
+    with alive.take_lock():
+        open_app("train", run="two")
+    assert not [name for name in downloads if name.startswith("two")], "not while it trains"
 
 
 @pytest.fixture

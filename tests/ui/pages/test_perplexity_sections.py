@@ -167,7 +167,7 @@ def test_html_in_a_name_or_a_text_stays_text_in_every_section(open_app: Open, lo
     for name in ("origin", "against", "sum", "compression", "take"):
         open_section(app, name)
         assert "<img" not in page_words(app).replace(r"\<img", ""), name
-    assert len(app.get("download_button")) == 5
+    assert len(app.get("download_button")) == 6
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])

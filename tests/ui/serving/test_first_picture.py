@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 import rnnviz
+from rnnviz.lecture.scenes import scenes
 from rnnviz.page.payload import unpack
 from rnnviz.page.responses import PackedFile
 from rnnviz.ui.browser import view_socket
@@ -35,11 +37,16 @@ def html(file: PackedFile) -> str:
     return gzip.decompress(file.data).decode()
 
 
-def picture(file: PackedFile) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The header and the arrays of the answer that the layer's view draws."""
+def answer(file: PackedFile) -> bytes:
+    """The answer that the layer's view draws."""
     packed = re.search(r'<script type="text/plain">([^<]+)</script></div>', html(file))
     assert packed, "there is no picture"
-    return unpack(gzip.decompress(base64.b64decode(packed[1])))
+    return gzip.decompress(base64.b64decode(packed[1]))
+
+
+def picture(file: PackedFile) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The header and the arrays of the live view's answer."""
+    return unpack(answer(file))
 
 
 def has_picture(file: PackedFile) -> bool:
@@ -121,6 +128,18 @@ def test_answer_is_same_after_somebody_typed(only_tiny_models: Path) -> None:
         np.testing.assert_allclose(after[name], array, atol=2e-4)
 
 
+def test_lecture_has_step_of_address_and_nothing_of_session() -> None:
+    query = {"step": "softmax", "code": "1", "present": "1", "lang": "zh"}
+    shown = json.loads(answer(first_answer("learn", "zh", query)))
+    assert (shown["scene"], shown["note"]["title"], shown["language"]) == (5, "每一步都有损失", "zh")
+    assert shown["query"] == {"step": "softmax", "present": "1", "code": "1"}
+    assert shown["data"]["picture"]
+    assert shown["room"] == {"door": None}
+    assert "session" not in shown
+    unknown = json.loads(answer(first_answer("learn", "en", {"step": "nobody"})))
+    assert (unknown["scene"], unknown["step"]) == (1, 0)
+
+
 def test_languages_come_from_address_or_browser(only_tiny_models: Path) -> None:
     browser = TestClient(Starlette(routes=entry.app_parts()["routes"]), base_url="http://localhost")
     chinese = {"Accept-Language": "zh-CN,zh;q=0.9"}
@@ -159,8 +178,13 @@ def test_streamlits_scripts_wait_for_picture(only_tiny_models: Path) -> None:
     assert "favicon.png" not in document
 
 
+STEPS = [{"step": step.name} for scene in scenes() for step in scene.steps]
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_shipped_answer_is_small(language: str) -> None:
-    file = first_answer("explore", language, {})
-    assert has_picture(file)
-    assert len(file.data) <= MAX_BYTES
+@pytest.mark.parametrize(("page", "queries"), [("explore", [{}]), ("learn", STEPS)])
+def test_shipped_answer_is_small(page: str, queries: list[dict[str, str]], language: str) -> None:
+    for query in queries:
+        file = first_answer(page, language, query)
+        assert has_picture(file), query
+        assert len(file.data) <= MAX_BYTES, query

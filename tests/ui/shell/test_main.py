@@ -14,6 +14,7 @@ import pytest
 
 from rnnviz import i18n
 from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.figures import torch_network
 from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
 from rnnviz.page.initial_data import FIRST_MODELS
@@ -115,6 +116,23 @@ def test_card_shows_baselines_and_ngram_can_score(open_app: Open) -> None:
     app.sidebar.selectbox(key="model").select("tiny-3gram").run()
     assert "Counts of 3-grams" in page_words(app)
     assert "tiny-3gram" not in app.title[0].value
+
+
+def test_about_this_model_gives_its_file_and_a_networks_program(
+    open_app: Open, downloads: dict[str, Any], models_folder: Path
+) -> None:
+    app = open_app("explore", model="tiny-gru")
+    assert not downloads, "only once the card is open"
+    open_card(app)
+    path = models_folder / "tiny-gru.safetensors"
+    assert {*downloads} == {"tiny-gru.safetensors", "tiny-gru_torch.py"}
+    assert downloads["tiny-gru.safetensors"]() == path.read_bytes()
+    text = torch_network.program(checkpoint.load_numpy(path), path.name)
+    assert downloads["tiny-gru_torch.py"]() == text
+    assert "Export as PyTorch" in [button.label for button in app.sidebar.get("download_button")]
+    downloads.clear()
+    open_card(open_app("perplexity", model="tiny-3gram"))
+    assert {*downloads} == {"tiny-3gram.safetensors"}, "n-grams have no program"
 
 
 @pytest.mark.parametrize(

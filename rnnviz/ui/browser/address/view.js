@@ -22,6 +22,7 @@ export class View extends BaseView {
     this.header = header;
     label(root, makePhrase(header.words));
     setLanguage(header.language, header.widgets);
+    document.documentElement.lang = header.language;
     find(root, "button.ad-share").onclick = () => this.share();
     root.hidden = false;
     address?.join("page", this.fields);

@@ -87,6 +87,7 @@ export class Address {
     if (this.waiting) return;
     this.arrival = arrival;
     this.back = false;
+    this.scheduleWrite(); // of what has changed meanwhile
   }
 
   /** The values of all components on this page; a view's replace the page's. @returns {Fields} */

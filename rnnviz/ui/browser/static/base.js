@@ -87,7 +87,7 @@ export class BaseView {
     return !this.root.hidden;
   }
 
-  /** Take the answer of the first picture, which may have but a part of what the view needs later. @param {Uint8Array} data */
+  /** Take the answer of the first picture, which may have but a part of what the view needs later. @param {Uint8Array} data @returns {Untyped} resolves once it is drawn */
   takeFirstAnswer(data) {
     this.takeAnswer(data);
   }

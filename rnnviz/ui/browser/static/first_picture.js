@@ -29,14 +29,19 @@ function afterPaint() {
 }
 
 /**
- * Whether Streamlit shows something else than the view: a page with a heading, or an error.
- * @param {string | undefined} key the component's
+ * Whether Streamlit shows something else than the view: an error, or a page with a heading, where the layer's stands.
+ * The page's style comes after its heading, which then moves.
+ * @param {HTMLElement} layer
  */
-function showsOther(key) {
+function showsOther(layer) {
   const find = (/** @type {string} */ selector) =>
     /** @type {HTMLElement | null} */ (document.querySelector(`#root ${selector}`));
-  const isDone = find("[data-testid='stApp']")?.dataset.testScriptState === "notRunning";
-  return Boolean(find("[data-testid='stMain'] h1")) || (isDone && !find(`.st-key-${key}`));
+  const isRunning = find("[data-testid='stApp']")?.dataset.testScriptState !== "notRunning";
+  const isDone = !isRunning && !find("[data-testid='stSkeleton']");
+  const [heading, own] = [find("[data-testid='stMain'] h1"), layer.querySelector("h1")];
+  const top = heading?.getBoundingClientRect().top ?? NaN;
+  const stands = own ? Math.abs(top - own.getBoundingClientRect().top) < 1 : heading !== null;
+  return stands || (isDone && (heading || !find(`.st-key-${layer.dataset.key}`)));
 }
 
 class FirstPicture {
@@ -93,7 +98,7 @@ class FirstPicture {
     view.viewSocket.sendToPage = (ask) => {
       view.viewSocket.askInFlight = ask;
     };
-    view.takeFirstAnswer(answer);
+    await view.takeFirstAnswer(answer);
   }
 
   look() {
@@ -102,11 +107,7 @@ class FirstPicture {
     const now = performance.now();
     const rests = !this.busy && now - this.restsFrom >= REST_MS;
     const stands = successor?.root.isConnected && successor.isDrawn;
-    if (
-      (stands && rests) ||
-      (now > this.patientUntil && !this.touched) ||
-      (!successor && showsOther(layer.dataset.key))
-    )
+    if ((stands && rests) || (now > this.patientUntil && !this.touched) || (!successor && showsOther(layer)))
       this.leave();
   }
 

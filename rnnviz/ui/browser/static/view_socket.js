@@ -106,9 +106,9 @@ export class ViewSocket {
     return this.owns(header) && header.seq === this.seq;
   }
 
-  /** Whether an answer is to an older ask than the one in flight. @param {Header} header */
+  /** Whether an answer is to an older ask than this view's newest. @param {Header} header */
   isOutdated(header) {
-    return this.owns(header) && (header.seq ?? 0) < this.seqInFlight;
+    return this.owns(header) && (header.seq ?? 0) < this.seq;
   }
 
   /** End the ask in flight, as its answer has come; ask again if wanted. An outdated answer is ignored. @param {Header} header */

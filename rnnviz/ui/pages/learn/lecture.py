@@ -39,6 +39,8 @@ class Lecture:
         # Each scene keeps its step and its values while others are shown: the lecturer may come back.
         self._at = {self.number: at}
         self._set: dict[tuple[int, str], Any] = {}
+        # A rerun of the page asks nothing: its answer says with this which asks it has seen.
+        self._newest_ask: dict[str, str | int] = {"client": "", "seq": 0}
         for name, control in self.step.controls.items():
             self._set[self._key(name)] = control.valid(query.get(name)) if control.in_address else None
 
@@ -96,10 +98,11 @@ class Lecture:
         # The step comes first: the values that the ask sets are of the step that it goes to.
         fields = ask_json if isinstance(ask_json, Mapping) else {}
         changes = self.go_to_step(fields)
-        step, seq = self.step, fields.get("seq")
+        step = self.step
+        if "client" in fields and type(fields.get("seq")) is int:
+            self._newest_ask = {"client": str(fields["client"])[:64], "seq": fields["seq"]}
         sent: dict[str, Any] = {
-            "client": str(fields.get("client", ""))[:64],
-            "seq": seq if type(seq) is int else 0,
+            **self._newest_ask,
             "scene": self.number,
             "step": self.at,
             "steps": len(self.scene.main_steps),

@@ -55,15 +55,7 @@ def _scene() -> None:
     link: ViewSocket = st.session_state[_LINK]
     ask = take_ask(KEY)
     room = apply_room_ask(ask, error_text)
-    static = {
-        "words": words(),
-        "symbols": symbols.meanings(),
-        "language": language(),
-        "themes": colours(),
-        "room": room,
-        "session": link.token,
-    }
-    answers = SceneAnswers(lecture, static)
+    answers = SceneAnswers(lecture, _static(room) | {"session": link.token})
     # The connection's thread may be at a step of this lecture: the page waits for its end.
     with link.lock:
         # From here on the connection answers with this run's `static`: the language or the room may be new.
@@ -73,6 +65,22 @@ def _scene() -> None:
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY)
+
+
+def first_answer(query: Mapping[str, str]) -> bytes:
+    """The first picture's answer: the step of an address, without a session's room and connection."""
+    return Lecture(query).answer(None, _static({"door": None}), error_text)
+
+
+def _static(room: dict[str, Any]) -> dict[str, Any]:
+    """What is in each answer; `room` is its part on the room."""
+    return {
+        "words": words(),
+        "symbols": symbols.meanings(),
+        "language": language(),
+        "themes": colours(),
+        "room": room,
+    }
 
 
 @dataclass(frozen=True)

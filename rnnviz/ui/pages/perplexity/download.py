@@ -59,9 +59,9 @@ def _characters(text: ReaderText, text_score: TextScore) -> None:
         export.html(text_score.record, out, translate=translate, language=spoken)
         return out.getvalue()
 
-    def table(kind: Literal["csv", "parquet"]) -> bytes:
+    def table(write: Callable[..., None], kind: Literal["csv", "parquet"]) -> bytes:
         out = io.BytesIO()
-        export.per_character(text_score.record, out, kind)
+        write(text_score.record, out, kind)
         return out.getvalue()
 
     if text_score.score.characters > MAX_TABLE_CHARS:
@@ -74,9 +74,11 @@ def _characters(text: ReaderText, text_score: TextScore) -> None:
         )
     else:
         with st.container(horizontal=True):
-            parquet = "application/vnd.apache.parquet"
-            button(_("Characters as CSV"), lambda: table("csv"), f"{stem}.csv", "text/csv")
-            button(_("Characters as Parquet"), lambda: table("parquet"), f"{stem}.parquet", parquet)
+            parquet, characters = "application/vnd.apache.parquet", partial(table, export.per_character)
+            button(_("Characters as CSV"), partial(characters, "csv"), f"{stem}.csv", "text/csv")
+            button(_("Characters as Parquet"), partial(characters, "parquet"), f"{stem}.parquet", parquet)
+            words = partial(table, export.per_word, "csv")
+            button(_("Words as CSV"), words, f"{stem}-words.csv", "text/csv")
     st.markdown(_("**One HTML page**: results, curve and coloured text in a single file that works offline"))
     button(_("HTML page"), page, f"{stem}.html", "text/html")
 

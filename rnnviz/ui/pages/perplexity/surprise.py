@@ -23,6 +23,7 @@ from rnnviz.page.formatting import rounded, signed
 from rnnviz.page.text_viewer import viewer_fixed
 from rnnviz.scoring.breakdown import ModelDifference, compare_records
 from rnnviz.scoring.record import Record
+from rnnviz.scoring.words import costliest_words
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import visible
 from rnnviz.ui.browser.component import Component, take_ask
@@ -201,6 +202,7 @@ def _tables(view: TextView) -> None:
     offered: dict[str, tuple[str, Callable[[TextView], None]]] = {
         "most": (_("Most surprising"), partial(_passages, least=False)),
         "least": (_("Least surprising"), partial(_passages, least=True)),
+        "words": (_("Words"), _words),
         "lines": (_("Lines"), _lines),
     }
     if view.difference is not None:
@@ -232,6 +234,22 @@ def _passages(view: TextView, *, least: bool) -> None:
         _("Passage"): [one_line(p.text) for p in passages],
     }
     _jump_table(view, f"passages.{least}", table, passages)
+
+
+def _words(view: TextView) -> None:
+    caption = _("The {n} words that cost the model most. The white space before a word counts for it.")
+    if view.record.score.words is None:
+        caption = _(
+            "The {n} words that cost the model most. A character of a script without spaces is a word."
+        )
+    st.caption(caption.format(n=MAX_PASSAGES))
+    costly = view.compute_once("words", lambda: costliest_words(view.record, MAX_PASSAGES))
+    table = {
+        _("Bits"): [word.bits for word in costly],
+        _("Character no."): [word.start + 1 for word in costly],
+        _("Word"): [one_line(word.text) for word in costly],
+    }
+    _jump_table(view, "words", table, costly)
 
 
 def _differences(view: TextView) -> None:

@@ -219,12 +219,13 @@ export class Editor {
   }
 
   /**
-   * Write before character t, as a step, and ask; with a `kind`, which names a continuation, the network is the writer.
-   * @param {string} text @param {number} t @param {string} kind
+   * Write in place of characters t … end - 1, as a step, and ask; with a `kind`, which names a continuation, the network
+   * is the writer.
+   * @param {string} text @param {number} t @param {string} kind @param {number} end
    */
-  write(text, t, kind = "") {
-    const index = toUtf16Index(this.text, t, this.hasPairs);
-    this.insert(text, index, index, kind);
+  write(text, t, kind = "", end = t) {
+    const [from, to] = [t, end].map((place) => toUtf16Index(this.text, place, this.hasPairs));
+    this.insert(text, from, to, kind);
   }
 
   /**
@@ -294,6 +295,14 @@ export class Editor {
 
   focus() {
     this.area.focus({ preventScroll: true });
+  }
+
+  /**
+   * Focus the text after a mouse click on a button: typing goes on there. Not on a touch screen, where the focus would open
+   * the keyboard. @param {MouseEvent} event
+   */
+  focusAfter(event) {
+    if (event.detail > 0 && /** @type {PointerEvent} */ (event).pointerType === "mouse") this.focus();
   }
 
   resized() {

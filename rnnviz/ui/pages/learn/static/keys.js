@@ -55,6 +55,6 @@ export function handleKey(view, event) {
   if (blank)
     view.blank(); // any key brings the picture back, and does no more
   else if (FORWARD.includes(event.key) && view.asking)
-    view.held.push(move); // what is on its way may be a question
+    view.held.push({ key: event.key, shift: event.shiftKey }); // what is on its way may be a question
   else move();
 }

@@ -23,6 +23,8 @@ export class PresenterChannel {
   /** @type {PresenterStep | null} */
   step = null;
   notesOpen = false;
+  /** @type {BroadcastChannel | undefined} */
+  channel;
   onLeave = () => sessionStorage.setItem(KEY_STORAGE, this.key);
 
   /**
@@ -31,15 +33,22 @@ export class PresenterChannel {
    * @param {() => void} askNotes asks for the step again, with the next one's picture
    */
   constructor(key, press, go, askNotes) {
+    this.key = key;
+    this.press = press;
+    this.go = go;
     this.askNotes = askNotes;
-    this.key = sessionStorage.getItem(KEY_STORAGE) ?? key;
+  }
+
+  /** Begin to send and to receive. */
+  begin() {
+    this.key = sessionStorage.getItem(KEY_STORAGE) ?? this.key;
     sessionStorage.removeItem(KEY_STORAGE); // a duplicated tab copies the storage, but must be another stage
     window.addEventListener("pagehide", this.onLeave);
     this.channel = new BroadcastChannel(channelName(this.key));
     this.channel.onmessage = ({ data }) => {
       if (data?.kind === "hello") this.openNotes();
-      else if (data?.kind === "key" && KEYS.includes(data.key)) press(data);
-      else if (data?.kind === "go") go(String(data.name));
+      else if (data?.kind === "key" && KEYS.includes(data.key)) this.press(data);
+      else if (data?.kind === "go") this.go(String(data.name));
     };
   }
 
@@ -52,6 +61,7 @@ export class PresenterChannel {
 
   /** Open the window, or focus it if it is open. */
   open() {
+    if (!this.channel) return;
     const address = new URL("./presenter.html", import.meta.url);
     address.hash = this.key;
     window.open(address, `rnnviz-desk-${this.key}`, "popup,width=900,height=680")?.focus();
@@ -81,14 +91,15 @@ export class PresenterChannel {
   /** Send the room's state; null once it is closed. @param {RoomLive | null} room */
   sendRoom(room) {
     if (this.step) this.step.room = room;
-    this.channel.postMessage({ kind: "room", room });
+    this.channel?.postMessage({ kind: "room", room });
   }
 
   sendStep() {
-    if (this.step) this.channel.postMessage({ kind: "step", ...this.step });
+    if (this.step) this.channel?.postMessage({ kind: "step", ...this.step });
   }
 
   close() {
+    if (!this.channel) return;
     window.removeEventListener("pagehide", this.onLeave);
     this.onLeave();
     this.channel.postMessage({ kind: "gone" });

@@ -140,12 +140,13 @@ class Pen {
   /** @param {KitNode} node */
   graph({ parts, arrows, columns, look }) {
     const graph = make("div", classNames("kit-graph", look));
-    graph.style.gridTemplateColumns = `repeat(${columns}, minmax(0, auto))`;
+    graph.style.setProperty("--columns", columns);
     /** @type {Record<string, HTMLElement>} */
     const elements = {};
     for (const part of parts) {
       const [i, j] = part.place;
       elements[part.name] = this.draw(part);
+      elements[part.name].dataset.part = part.name;
       Object.assign(elements[part.name].style, { gridRow: String(i), gridColumn: String(j) });
       graph.append(elements[part.name]);
     }
@@ -158,10 +159,15 @@ class Pen {
         this.edge(elements[start], elements[end]),
         this.edge(elements[end], elements[start]),
       ]);
-      arrows.forEach((/** @type {string[]} */ [, , look, latex], /** @type {number} */ i) => {
+      const names = arrows.map((/** @type {string[]} */ [start, end]) => `${start}>${end}`);
+      arrows.forEach((/** @type {string[]} */ [start, end, look, latex], /** @type {number} */ i) => {
         const [a, b] = ends[i];
-        lines.append(this.arrow(from, a, b, look));
-        if (latex) graph.append(this.nameArrow(from, a, b, look, latex));
+        const aside = names.includes(`${end}>${start}`) ? 7 : 0; // two arrows between the same parts
+        const line = lines.appendChild(this.arrow(from, a, b, look, aside));
+        line.dataset.part = names[i];
+        if (!latex) return;
+        const name = graph.appendChild(this.nameArrow(from, a, b, look, latex));
+        name.dataset.part = `name ${[start, end].sort().join(" ")}`;
       });
     });
     return graph;
@@ -185,18 +191,18 @@ class Pen {
     return name;
   }
 
-  /** An arrow from the edge of one box to that of another. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look */
-  arrow(area, a, b, look) {
+  /** An arrow from the edge of one box to that of another. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look @param {number} aside */
+  arrow(area, a, b, look, aside) {
     const { theme } = this.board;
-    const paths = arrowPaths(area, a, b);
+    const paths = arrowPaths(area, a, b, aside);
     const colour =
       {
         "": theme.muted,
         dashed: theme.muted,
         faded: theme.grid,
-        cut: theme.grid,
+        cut: theme.muted,
         lit: theme.model,
-        back: theme.actual,
+        back: theme.pinned,
       }[look] ?? this.theme(look);
     const strong = look && !["faded", "cut", "dashed"].includes(look);
     const style = { stroke: String(colour), "stroke-width": strong ? 4 : 2.5, fill: "none" };
@@ -518,10 +524,10 @@ export function arrowNamePlace(a, b) {
 }
 
 /**
- * The SVG paths of an arrow from the edge of box a to that of box b, in pixels of `area`.
+ * The SVG paths of an arrow from the edge of box a to that of box b, in pixels of `area`; `aside` pixels to its left.
  * @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b
  */
-export function arrowPaths(area, a, b) {
+export function arrowPaths(area, a, b, aside = 0) {
   const middle = (/** @type {DOMRect} */ box) => [
     box.x + box.width / 2 - area.x,
     box.y + box.height / 2 - area.y,
@@ -532,9 +538,11 @@ export function arrowPaths(area, a, b) {
   const share = (/** @type {DOMRect} */ box) =>
     Math.min((box.width / 2 + 5) / Math.abs(dx || 1e-9), (box.height / 2 + 5) / Math.abs(dy || 1e-9));
   const [s, e] = [share(a), 1 - share(b)];
-  const [x1, y1, x2, y2] = [ax + s * dx, ay + s * dy, ax + e * dx, ay + e * dy];
-  const long = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const [ux, uy] = [(x2 - x1) / long, (y2 - y1) / long];
+  const long = Math.hypot(dx, dy) || 1;
+  const [left, up] = [(aside * dy) / long, (-aside * dx) / long];
+  const [x1, y1, x2, y2] = [ax + s * dx + left, ay + s * dy + up, ax + e * dx + left, ay + e * dy + up];
+  const turn = e < s ? -1 : 1; // the boxes overlap
+  const [ux, uy] = [(turn * dx) / long, (turn * dy) / long];
   const side = `L${x2 - 13 * ux - 6 * uy},${y2 - 13 * uy + 6 * ux}L${x2 - 13 * ux + 6 * uy},${y2 - 13 * uy - 6 * ux}Z`;
   return { line: `M${x1},${y1}L${x2 - 9 * ux},${y2 - 9 * uy}`, tip: `M${x2},${y2}${side}` };
 }

@@ -15,8 +15,9 @@ import { handleKey } from "./keys.js";
 import { PresenterChannel } from "./presenter_channel.js";
 import { draw } from "./primitives.js";
 import { Room } from "./room.js";
-import { findCentres, glide } from "./transition.js";
+import { Transition } from "./transition.js";
 
+/** @import { Component } from "../../../browser/static/types" */
 /** @import { Answer, PresenterKey, RoomWish } from "./types" */
 
 // A stage is a slide: it has at least so many units on any screen, so that a picture which fits on one fits on all. That
@@ -48,13 +49,17 @@ export class View extends BaseView {
   scene = 1;
   present = false;
   size = "";
-  drawnStep = ""; // the step on the stage
-  /** @type {(() => void)[]} keys pressed while an answer was on its way */
+  /** @type {Answer | undefined} the answer on the stage */
+  drawn;
+  transition = new Transition();
+  /** @type {PresenterKey[]} keys pressed while an answer was on its way */
   held = [];
   /** @type {number | undefined} */
   askedAt;
   paint = new MessageChannel();
   onKey = (/** @type {KeyboardEvent} */ event) => handleKey(this, event);
+  press = (/** @type {PresenterKey} */ { key, shift }) =>
+    document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
   onSize = () => this.resized();
   onBack = () => this.jump(new URLSearchParams(window.location.search).get("step") ?? "");
 
@@ -82,11 +87,9 @@ export class View extends BaseView {
       this.presenterChannel.sendRoom(live),
     );
     this.code = new CodePanel(root, start);
-    const press = (/** @type {PresenterKey} */ { key, shift }) =>
-      document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
     this.presenterChannel = new PresenterChannel(
       this.viewSocket.client,
-      press,
+      this.press,
       (name) => this.visit(name),
       start,
     );
@@ -102,11 +105,41 @@ export class View extends BaseView {
     );
     document.addEventListener("keydown", this.onKey);
     window.addEventListener("resize", this.onSize);
-    window.addEventListener("popstate", this.onBack);
     this.observer = new ResizeObserver(this.onSize);
     this.observer.observe(/** @type {Element} */ (root.parentElement ?? root));
     this.observer.observe(this.stage); // its height changes when the room's line replaces the notice
     this.paint.port1.onmessage = () => this.recordPaint();
+  }
+
+  /**
+   * Take Streamlit's call. From now on the lecturer's window and the browser's Back mean this view: they don't mean one
+   * in the first picture, which is here for a moment.
+   * @param {Component} component
+   */
+  update(component) {
+    if (!this.presenterChannel.channel) {
+      window.addEventListener("popstate", this.onBack);
+      this.presenterChannel.begin();
+    }
+    super.update(component);
+  }
+
+  /** Take the first picture's answer. Resolves once it is drawn. @param {Uint8Array} data */
+  takeFirstAnswer(data) {
+    super.takeFirstAnswer(data);
+    return typefaces();
+  }
+
+  /** Go where keys and clicks in the first picture have led. @param {View} first */
+  takeOver(first) {
+    const { asking, held, scene, present, stepByScene, namedStep, changesInFlight, pendingChanges, code } =
+      first;
+    if (!asking) return;
+    Object.assign(this, { held, scene, present, stepByScene, namedStep });
+    this.pendingChanges = { ...changesInFlight, ...pendingChanges };
+    this.code.enabled = code.enabled;
+    if (first.room.opening) this.room.press();
+    else this.start();
   }
 
   close() {
@@ -153,7 +186,7 @@ export class View extends BaseView {
     if (moved || this.answer.step !== answer.step) this.highlight.unpin();
     this.answer = answer;
     this.changesInFlight = null;
-    if (this.namedStep) {
+    if (this.namedStep && this.viewSocket.isNewest(answer)) {
       this.namedStep = undefined;
       [this.scene, this.stepByScene[answer.scene]] = [answer.scene, answer.step];
     }
@@ -175,7 +208,7 @@ export class View extends BaseView {
       this.root.hidden = false;
       this.resized(true);
     });
-    this.address();
+    if (this.component) this.address();
   }
 
   dress() {
@@ -339,15 +372,17 @@ export class View extends BaseView {
   redraw() {
     const { answer, board } = this;
     if (this.root.hidden || !this.size) return;
-    const name = `${answer.scene}.${answer.step}`;
-    const before = name === this.drawnStep ? new Map() : findCentres(board.picture);
-    this.drawnStep = name;
+    const { drawn, transition } = this;
+    // The same answer is drawn again for another size, theme or font: nothing moves that isn't moving already.
+    const moves = drawn && (drawn !== answer || board.picture.getAnimations({ subtree: true }).length > 0);
+    if (moves) transition.leave(board.picture, drawn.scene === answer.scene && drawn.step === answer.step);
+    this.drawn = answer;
     if (answer.error) board.showError(answer.error);
     else if (answer.data) draw(board, answer.data);
     this.highlight.show();
     this.room.panel.show();
     this.code.scrollToEnd();
-    glide(board.picture, before);
+    if (moves) transition.arrive(board.picture);
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 
@@ -356,7 +391,8 @@ export class View extends BaseView {
     const { dataset } = this.root;
     const { scene, step, seq } = this.answer;
     const rest = !this.asking;
-    if (rest) this.held.shift()?.();
+    const pressed = rest && this.held.shift();
+    if (pressed) this.press(pressed);
     const drawings = (Number(dataset.drawn) || 0) + 1;
     for (const [name, value] of Object.entries({ scene, step, drawn: drawings, answered: seq, rest }))
       dataset[name] = String(value);
