@@ -35,7 +35,7 @@ export class Answers {
     this.model = model;
     this.counts = counts;
     this.network = network;
-    this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser);
+    this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser, model.config.end);
     this.reading = new Reading(network, model.unknownCost);
     /** @type {Record<string, number[][][]>} each row's reach, (2, L, rows) by state: shown_units.py */
     this.reach = {};
@@ -360,7 +360,8 @@ function branches(reading, t, past, shape) {
         return { number: tree.length, id, reach: reach * share, state, cell };
       });
     });
-    const likely = reached.filter(({ reach }) => reach > 0).sort((a, b) => b.reach - a.reach);
+    const mayGoOn = reached.filter(({ id, reach }) => reach > 0 && id !== network.end);
+    const likely = mayGoOn.sort((a, b) => b.reach - a.reach);
     const kept = likely.slice(0, TREE_PATHS).sort((a, b) => a.number - b.number);
     const goingOn = actual === null ? kept : reached.filter(({ id }) => id === actual);
     paths = goingOn.map(({ number, id, reach, state, cell }) => {

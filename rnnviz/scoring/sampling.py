@@ -28,7 +28,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
 from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
+from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
@@ -114,7 +114,8 @@ def sample(
     seed: int | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> str:
-    """`length` characters that `model` writes after `prompt`, as a text without the prompt.
+    """`length` characters that `model` writes after `prompt`, as a text without the prompt; fewer where the
+    model ends the text.
 
     prompt       read first; with an empty prompt, a text begins
     temperature  1 draws from the model's own distribution, less sharpens it, 0 takes the most
@@ -168,6 +169,18 @@ def stream(
     )
 
 
+def sample_texts(model: Model, prompt: str, length: int, *, temperature: float, seed: int) -> str:
+    """A sample; of a model that knows where texts end, texts one after another, each after the prompt, up
+    to the same length.
+    """
+    text = sample(model, prompt, length, temperature=temperature, seed=seed)
+    while model.vocabulary.ends and len(text) < length:
+        seed += 1
+        text += "\n" if model.vocabulary.by_line else END
+        text += prompt + sample(model, prompt, length, temperature=temperature, seed=seed)
+    return text[:length]
+
+
 def resume(
     read: Trace,
     t: int,
@@ -179,7 +192,8 @@ def resume(
     seed: int | None = None,
     changes: Changes = NO_CHANGES,
 ) -> str:
-    """`length` characters that follow the first `t` characters of a Trace, which are not read again.
+    """`length` characters that follow the first `t` characters of a Trace, which are not read again; fewer
+    where the text ends.
 
     The same seed gives the same characters as `sample` there, unless `changes` change the network's states.
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
@@ -210,7 +224,8 @@ def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list
     """The tree of continuations of a text's first `t - past` characters, of TREE_STEPS steps, step by step.
 
     The first `past` steps follow the text and show its character too, however unlikely. At each later step
-    the TREE_PATHS paths go on that sampling by `settings` is likeliest to take. A place without
+    the TREE_PATHS paths go on that sampling by `settings` is likeliest to take, and none beyond a text's
+    end. A place without
     probabilities, as after a relu network's states have exploded, has no branches. Raises ConfigError for a
     t - past outside 0 .. T.
     """
@@ -246,7 +261,8 @@ def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list
         if actual is not None:  # what stands there goes on, though it may never be drawn
             paths = [(n, 1.0, state) for n, _, state in reached if tree[n - 1].symbol == actual]
         else:
-            likely = sorted(reached, key=lambda path: -path[1])[:TREE_PATHS]
+            going_on = [path for path in reached if tree[path[0] - 1].symbol != read.vocabulary.end]
+            likely = sorted(going_on, key=lambda path: -path[1])[:TREE_PATHS]
             paths = sorted((path for path in likely if path[1] > 0), key=lambda path: path[0])
     return tree
 
@@ -327,7 +343,9 @@ def draw_characters(
     settings: SamplingSettings,
     seed: int | None,
 ) -> Iterator[str]:
-    """Draw `length` characters, each read by `reader` before the next; `name` is the model's in errors."""
+    """Draw `length` characters, each read by `reader` before the next, fewer if the text ends; `name` is the
+    model's in errors.
+    """
     generator = np.random.default_rng(seed)
     for _ in range(length):
         # A new array by the protocol, so it may be changed.
@@ -341,6 +359,8 @@ def draw_characters(
                 name=name,
             )
         symbol = best if settings.temperature == 0 else _choose(log_probs, settings, generator)
+        if symbol == vocabulary.end:
+            return
         yield vocabulary.symbol(symbol)
         reader.read(np.array([symbol]))
 

@@ -35,6 +35,8 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "lstm": ("lstm", {"layers": 2}),
     "one-hot": ("lstm", {"embedding_size": 0}),
     "mingru": ("mingru", {"layers": 2}),
+    "ends": ("gru", {"layers": 2, "ends": True}),
+    "ends-lstm": ("lstm", {"ends": True}),
 }
 ASKS: list[dict[str, Any]] = [
     {"text": ""},
@@ -67,6 +69,11 @@ ASKS: list[dict[str, Any]] = [
     {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "pin": 99, "quantity": "output"},
     *({"text": TEXT[:200], "unit": 12, "pin": t, "quantity": q} for t in (0, 99) for q in ("hidden", "cell")),
     {"text": "one\r\ntwo\rthree\n\r\n"},
+    *(
+        {"text": "The Time\n\nTraveller\nwas", "quantity": q, "pin": 12, "unit": 3, "why": True}
+        for q in ("hidden", "update", "forget")
+    ),
+    {"text": "The Time\n\nTrave\nwas"},
     {"text": "“é—" * 20},
     {"text": "aZ;" * 20},
     {"text": "The Time was his", "temperature": 0.01, "top_k": 1000},
@@ -97,7 +104,7 @@ def write(folder: Path) -> None:
         model = tiny(cell, name=name, card=card, **options)
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
-        ngram_model = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
+        ngram_model = NgramModel.fit(TEXT, order=3, name="tiny-3gram", ends=model.vocabulary.ends)
         network = check_network(info)
         header, arrays = network_header(network, ngram_model), network_arrays(network, ngram_model)
         digest = header["digest"]

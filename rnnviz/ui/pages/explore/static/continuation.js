@@ -36,8 +36,9 @@ export class Continuation {
     const { view } = this;
     const { editor, characters, store, barsPlace, readout } = view;
     view.pin = null;
-    editor.write(store.symbol(id), editor.characters === characters ? barsPlace : editor.caret);
-    readout.announceWritten(store.symbol(id));
+    const symbol = store.symbol(id);
+    editor.write(store.typed(symbol), editor.characters === characters ? barsPlace : editor.caret);
+    readout.announceWritten(symbol);
   }
 
   get busy() {

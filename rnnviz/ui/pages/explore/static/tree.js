@@ -114,9 +114,9 @@ export class ContinuationTree {
 
   /** Put a branch's text in place of characters start … end - 1. @param {string} text @param {number} start @param {number} end */
   goTo(text, start, end) {
-    const { editor, characters } = this.view;
+    const { editor, characters, store } = this.view;
     if (editor.characters !== characters) return; // typed meanwhile: the tree of that text is about to come
-    editor.write(text, start, `branch ${this.picks++}`, end);
+    editor.write(store.typed(text), start, `branch ${this.picks++}`, end);
   }
 
   /** Move the focus: left and right along a path, up and down to the neighbours. @param {KeyboardEvent} event */
