@@ -20,7 +20,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a model": (None, b"gru", ["timemachine-gru"], PATH, "timemachine-gru", 1.5),
     "a text": (None, b"machine", ["machine"], PATH, 1.5),
     "a text or texts": (None, b"machine", [b"machine"], PATH, 1.5),
-    "a text to train on": (None, b"machine", ["machine"], PATH, "book.txt", "timemachin", 1.5),
+    "a text to train on": (None, b"machine", [b"machine"], PATH, "book.txt", "timemachin", 1.5),
     "a path": (None, b"book.txt", ["book.txt"], PATH, "book.txt", 1.5),
     "a name": (None, b"timemachine-gru", ["timemachine-gru"], PATH, "absent", 1.5),
     "a number": (None, b"3", [3], PATH, "3", 1.5),

@@ -13,6 +13,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.text.characters import NORMALISERS
+from rnnviz.text.vocabulary import END
 
 WRITTEN = ("mlp", "rnn", "gru", "lstm", "mingru")
 """The cells that the template has."""
@@ -41,6 +42,8 @@ def program(model: Model, weights: str) -> str:
         )
     # A line end of CR alone is one more character that another replaces.
     replaced = {"\r": "\n", **NORMALISERS[model.normaliser]}
+    if model.vocabulary.by_line:
+        replaced |= {"\n": END, "\r": END}
     text: str = markup(Path(__file__).with_suffix(".py.jinja")).render(
         label=CELLS[config.cell].label,
         cell=config.cell,
@@ -52,6 +55,8 @@ def program(model: Model, weights: str) -> str:
         inputs=[config.input_size] + [config.hidden_size] * (config.layers - 1),
         rows=config.hidden_size * len(CELLS[config.cell].blocks),
         tied=config.tied,
+        end=model.vocabulary.end,
+        by_line=model.vocabulary.by_line,
         weights=json.dumps(weights),  # escaped: the name of a file may hold anything
         replaced=json.dumps("".join(replaced), ensure_ascii=False),
         by=json.dumps("".join(replaced.values()), ensure_ascii=False),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel, StoredNetwork
 
-SUCCESSORS: Mapping[str, str] = {"python-gru": "python-lstm"}
+SUCCESSORS: Mapping[str, str] = {"python-gru": "python-lstm", "python-6gram": "python-5gram"}
 """The models that replace shipped ones of the versions before, by the old names, which lead on to them."""
 
 SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.lab.run.replay
@@ -226,9 +226,12 @@ def save(
 
     path = check_target(path)
     tensors: dict[str, npt.NDArray[Any]]
+    # Said only where it is so: files of other models stay as versions before wrote them.
+    ends = {"ends": True} if model.vocabulary.ends else {}
     meta: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "vocabulary": model.vocabulary.to_json(),
+        **ends,
         "normaliser": model.normaliser,
         "card": {**(model.card if card is None else card), "name": path.stem},
     }
@@ -328,7 +331,8 @@ def _in_numpy(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any
     from rnnviz.networks.numpy_engine import weights_from
     from rnnviz.networks.numpy_model import NumpyModel
 
-    return NumpyModel(config, weights=weights_from(config, tensors), tensors=tensors, **about)
+    weights = weights_from(config, tensors, end=about["vocabulary"].end)
+    return NumpyModel(config, weights=weights, tensors=tensors, **about)
 
 
 def _read(name_or_path: str | Path) -> tuple[ModelConfig, dict[str, Any], dict[str, Any]] | NgramModel:
@@ -344,7 +348,7 @@ def _read(name_or_path: str | Path) -> tuple[ModelConfig, dict[str, Any], dict[s
     described.pop(SKETCH, None)
     try:
         about = {
-            "vocabulary": Vocabulary.from_json(meta.get("vocabulary")),
+            "vocabulary": Vocabulary.from_json(meta.get("vocabulary"), ends=meta.get("ends") is True),
             "name": str(meta["card"].get("name") or path.stem),
             "card": meta["card"],
             "normaliser": str(meta.get("normaliser", "newlines")),

@@ -17,18 +17,21 @@ level's nodes are numbered in lexicographic order, so that bisection in one sort
 Level 1 is left out: its nodes are the V + 1 symbols.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.arrays import Array, Doubles, Integers
+from rnnviz.arrays import Array, Arrays, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
 
 # The discounts of a text that is too small to estimate them from: half of the count.
 FALLBACK = (0.5, 1.0, 1.5)
+
+LARGE, LARGE_COUNTS = 0xFFFF, "counts.large"
+"""The least count that is stored apart, and the tensor of such counts."""
 
 _NO_KEY = np.iinfo(np.int64).max
 
@@ -41,11 +44,15 @@ class Counts:
     keys         keys[j], int64 and increasing, are the nodes of level j + 2
     leaf_counts  int64, of the last level's nodes: positive, except that an order-1 model counts all V + 1
                  symbols, seen or not, and the start symbol zero times
+    initial      of texts that end, initial[j] are how often each node of level j + 2 stands that begins
+                 with the start symbol, the last nodes of that level; all but the longest's. None: one text,
+                 which begins once
     """
 
     size: int
     keys: tuple[Integers, ...]
     leaf_counts: Integers
+    initial: tuple[Integers, ...] | None = None
 
     @property
     def order(self) -> int:
@@ -72,35 +79,61 @@ class Level:
         return np.where(self.keys[places] == keys, places, len(self.keys) - 1)
 
 
-def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int) -> Counts:
-    """Count the n-grams of `ids` (T,), integers below `size` = V, read after one start symbol."""
+def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int, end: int | None = None) -> Counts:
+    """Count the n-grams of `ids` (T,), integers below `size` = V, read after one start symbol; with `end`, of
+    the texts that each end with it, read after a start symbol each.
+    """
     sequence = np.concatenate([[size], ids]).astype(np.int64)
+    if end is not None:
+        sequence = np.insert(sequence, np.flatnonzero(sequence[:-1] == end) + 1, size)
     keys: list[Integers] = []
-    nodes = sequence
+    initial: list[Integers] = []
+    # The positions at which an n-gram begins, and its node: a symbol at first.
+    begins, nodes = np.arange(len(sequence)), sequence
     for level in range(2, order + 1):
-        # nodes[i] is the n-gram of level - 1 symbols that begins at position i. `return_inverse` numbers the
-        # n-gram at each position: the nodes from which the next level's keys are made.
-        level_keys, nodes = np.unique(nodes[:-1] * (size + 1) + sequence[level - 1 :], return_inverse=True)
+        # `return_inverse` numbers the n-gram at each position: the nodes from which the next level's keys are
+        # made. None goes on from one text's end to the next one's start.
+        last = begins + level - 1
+        inside = last < len(sequence)
+        inside[inside] = sequence[last[inside]] != size
+        begins, nodes = begins[inside], nodes[inside]
+        level_keys, nodes = np.unique(nodes * (size + 1) + sequence[begins + level - 1], return_inverse=True)
         keys.append(level_keys)
+        counted = np.bincount(nodes, minlength=len(level_keys)).astype(np.int64)
+        initial.append(counted[np.unique(nodes[sequence[begins] == size])])
     if order == 1:
         return Counts(size, (), np.append(np.bincount(ids, minlength=size), 0).astype(np.int64))
-    return Counts(size, tuple(keys), np.bincount(nodes, minlength=len(keys[-1])).astype(np.int64))
+    return Counts(size, tuple(keys), counted, None if end is None else tuple(initial[:-1]))
+
+
+def _suffixes(counts: Counts) -> Iterator[tuple[Integers, Mask]]:
+    """By level from the second on: of each node, the node one level up of its n-gram without the first
+    symbol; and whether that symbol is the start symbol. Raises ConfigError for a node without its suffix.
+    """
+    base = counts.size + 1
+    upper_keys, suffixes, initial = np.arange(base), np.zeros(base, np.int64), np.arange(base) == counts.size
+    for keys in counts.keys:
+        parents, symbols = np.divmod(keys, base)
+        suffix_keys = suffixes[parents] * base + symbols
+        suffixes = np.minimum(np.searchsorted(upper_keys, suffix_keys), len(upper_keys) - 1)
+        if np.any(upper_keys[suffixes] != suffix_keys):
+            raise ConfigError("an n-gram is there without the shorter n-gram at its end")
+        upper_keys, initial = keys, initial[parents]
+        yield suffixes, initial
 
 
 def shorten(counts: Counts, order: int) -> Counts:
     """The counts of the n-grams up to `order`; see `NgramModel.shortened`."""
-    base, keys, leaf_counts = counts.size + 1, counts.keys, counts.leaf_counts
-    for level in range(len(keys) - 1, order - 2, -1):
-        nodes = len(keys[level - 1]) if level else base
-        leaf_counts = np.bincount(keys[level] // base, leaf_counts, minlength=nodes).astype(np.int64)
+    levels, leaf_counts = list(_suffixes(counts)), counts.leaf_counts
+    for level in range(len(levels) - 1, order - 2, -1):
+        # An n-gram stands wherever a longer one ends in it, and where a text begins with it.
+        nodes = len(counts.keys[level - 1]) if level else counts.size + 1
+        leaf_counts = np.bincount(levels[level][0], leaf_counts, minlength=nodes).astype(np.int64)
         if level:
-            # An n-gram that occurred at the text's very end alone has no longer one: it counts once.
-            leaf_counts = np.maximum(leaf_counts, 1)
-    if order == 1 and keys:
-        leaf_counts[counts.size] = 0  # the start symbol
-        if not leaf_counts.any():  # a text of one character, which nothing followed
-            leaf_counts[1 : counts.size] = 1
-    return Counts(counts.size, keys[: order - 1], leaf_counts)
+            begun = 1 if counts.initial is None else counts.initial[level - 1]
+            leaf_counts[levels[level - 1][1]] = begun
+    initial_counts = counts.initial and counts.initial[: max(0, order - 2)]
+    return Counts(counts.size, counts.keys[: order - 1], leaf_counts, initial_counts)
 
 
 def discounts(counts: Integers) -> tuple[float, float, float]:
@@ -128,26 +161,19 @@ def adjusted_counts(counts: Counts) -> list[Integers]:
 
     Raises ConfigError for a node without its suffix, or one of a lower order that nothing precedes.
     """
-    base = counts.size + 1
     result: list[Integers] = []
-    # For the nodes one level up: their keys, the nodes of their n-grams without the first symbol, and whether
-    # that first symbol is the start symbol.
-    upper_keys, suffixes, initial = np.arange(base), np.zeros(base, np.int64), np.arange(base) == counts.size
-    for keys in counts.keys:
-        parents, symbols = np.divmod(keys, base)
-        suffix_keys = suffixes[parents] * base + symbols
-        suffixes = np.minimum(np.searchsorted(upper_keys, suffix_keys), len(upper_keys) - 1)
-        if np.any(upper_keys[suffixes] != suffix_keys):
-            raise ConfigError("an n-gram is there without the shorter n-gram at its end")
-        preceding = np.bincount(suffixes, minlength=len(upper_keys)).astype(np.int64)
-        if result:
-            preceding[initial] = 1  # nothing precedes the start symbol; a text begins once
+    upper = np.zeros(counts.size + 1, bool)  # the nodes one level up whose first symbol is the start symbol
+    for level, (suffixes, initial) in enumerate(_suffixes(counts)):
+        preceding = np.bincount(suffixes, minlength=len(upper)).astype(np.int64)
+        if level:
+            # Nothing precedes the start symbol: how often a text begins so.
+            preceding[upper] = 1 if counts.initial is None else counts.initial[level - 1]
             if not preceding.all():
                 raise ConfigError("an n-gram is there without the longer n-grams that end in it")
         result.append(preceding)
-        upper_keys, initial = keys, initial[parents]
-        if np.count_nonzero(initial) > 1:
+        if counts.initial is None and np.count_nonzero(initial) > 1:
             raise ConfigError("the text begins in more than one way")
+        upper = initial
     return [*result, counts.leaf_counts]
 
 
@@ -183,6 +209,18 @@ def estimate(counts: Counts) -> list[Level]:
     ]
 
 
+def split_counts(counts: Integers) -> Arrays:
+    """The tensors of the highest order's counts, each of the smallest unsigned integers.
+
+    In a text of millions of characters only runs of spaces occur LARGE times; they would double the bytes of
+    all other counts. They stand as LARGE, and their counts apart, in their order.
+    """
+    tensors: Arrays = {"counts": smallest(np.minimum(counts, LARGE))}
+    if (large := counts[counts >= LARGE]).size:
+        tensors[LARGE_COUNTS] = smallest(large)
+    return tensors
+
+
 def smallest(values: Integers) -> npt.NDArray[np.unsignedinteger[Any]]:
     """`values`, none below 0, in the smallest unsigned integers that hold them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
@@ -201,10 +239,12 @@ def _unsigned(key: str, array: object) -> Integers:
     )
 
 
-def counts_from(tensors: Mapping[str, Array], size: int, order: int) -> Counts:
+def counts_from(tensors: Mapping[str, Array], size: int, order: int, *, ends: bool = False) -> Counts:
     """The Counts in `NgramModel.to_tensors`. Raises ConfigError for tensors that don't fit together."""
     expected = {"counts", *(key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}"))}
-    if set(tensors) != expected:
+    if ends:
+        expected |= {f"initial.{k}" for k in range(2, order)}
+    if set(tensors) - {LARGE_COUNTS} != expected:
         raise ConfigError(
             "an order-{order} n-gram model is stored as {expected}; received {received}",
             order=order,
@@ -228,12 +268,24 @@ def counts_from(tensors: Mapping[str, Array], size: int, order: int) -> Counts:
             raise ConfigError("symbols.{level} is not in order", level=level)
         nodes = len(symbols)
     leaf_counts = arrays["counts"]
-    if len(leaf_counts) != nodes:
+    large = np.flatnonzero(leaf_counts == LARGE)
+    # Files up to version 2.0.0 have no large counts apart.
+    count = len(leaf_counts) - len(large) + len(arrays.setdefault(LARGE_COUNTS, leaf_counts[large]))
+    if {len(leaf_counts), count} != {nodes}:
         raise ConfigError(
-            "{nodes:,} n-grams need as many counts; there are {count:,}", nodes=nodes, count=len(leaf_counts)
+            "{nodes:,} n-grams need as many counts; there are {count:,}", nodes=nodes, count=count
         )
+    leaf_counts[large] = arrays[LARGE_COUNTS]
     if order == 1 and (leaf_counts[size] or not leaf_counts.any()):
         raise ConfigError("the start symbol has a count, or nothing has")
     if order > 1 and not (len(keys[0]) and leaf_counts.all()):
         raise ConfigError("an n-gram has the count 0, or there is none")
-    return Counts(size, tuple(keys), leaf_counts)
+    if not ends:
+        return Counts(size, tuple(keys), leaf_counts)
+    counts = Counts(size, tuple(keys), leaf_counts, tuple(arrays[f"initial.{k}"] for k in range(2, order)))
+    for level, (begun, (_, initial)) in enumerate(
+        zip(counts.initial or (), _suffixes(counts), strict=False), 2
+    ):
+        if not begun.all() or len(begun) != np.count_nonzero(initial):
+            raise ConfigError("initial.{level} is not of the n-grams that begin a text", level=level)
+    return counts

@@ -17,7 +17,16 @@ from rnnviz.arrays import Array, Arrays, Doubles, Integers
 from rnnviz.checks import checked, received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks import contamination
-from rnnviz.networks.kneser_ney import Counts, Level, count, counts_from, estimate, shorten, smallest
+from rnnviz.networks.kneser_ney import (
+    Counts,
+    Level,
+    count,
+    counts_from,
+    estimate,
+    shorten,
+    smallest,
+    split_counts,
+)
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.reprs import Pictured
 from rnnviz.text.characters import normalise
@@ -39,11 +48,13 @@ AnyInts = npt.ArrayLike
 
 
 @checked
-def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
+def ngram(text: str, *, order: int = MAX_ORDER, name: str = "", ends: bool = False) -> NgramModel:
     """The n-gram model of `text`, one document: interpolated modified Kneser–Ney (Chen & Goodman 1999).
 
     order   1 to 6: the next character is predicted from the order - 1 before it
     name    the model's name in reports and on pages
+    ends    the text holds texts that end, a line each, such as `corpora.open_corpus(["Ann", "Bob"]).text`:
+            each is read from its start, and its end is predicted too
 
     The vocabulary has every character, of a text of 10,000 or more those that occur twice. An n-gram model
     has probabilities and no hidden states: `rnnviz.perplexity`, `sample`, `compress` and `save` take it,
@@ -55,7 +66,7 @@ def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
     >>> rnnviz.perplexity(model, text="abra").perplexity < 3
     True
     """
-    model = NgramModel.fit(text, order=order, name=name)
+    model = NgramModel.fit(text, order=order, name=name, ends=ends)
     model.sketch = contamination.sketch(text)  # knows the text again; for the shortest there is the checksum
     model.card = {"sha256_trained_on": sha256(normalise(text))}
     sentence, share = model.vocabulary.dropped(normalise(text))
@@ -116,19 +127,20 @@ class NgramModel(Pictured):
         vocabulary: Vocabulary | None = None,
         name: str = "",
         normaliser: str = "newlines",
+        ends: bool = False,
     ) -> NgramModel:
         """Count the n-grams of `text`, one document, normalised as all texts that are scored later.
 
-        The default `vocabulary` is that of `Vocabulary.from_text`. Raises ConfigError for an order
-        outside 1 … 6 and EmptyTextError for an empty text.
+        The default `vocabulary` is that of `Vocabulary.from_text`, with these `ends`. Raises ConfigError
+        for an order outside 1 … 6 and EmptyTextError for an empty text.
         """
         _check_order(order)
         text = normalise(text, normaliser)
         if not text:
             raise EmptyTextError("an n-gram model needs a text to count; received an empty one")
         if vocabulary is None:
-            vocabulary = Vocabulary.from_text(text)
-        counts = count(vocabulary.encode(text), vocabulary.size, order)
+            vocabulary = Vocabulary.from_text(text, ends=ends)
+        counts = count(vocabulary.encode(text), vocabulary.size, order, vocabulary.end)
         return cls(counts, vocabulary, name=name, normaliser=normaliser)
 
     @property
@@ -144,8 +156,7 @@ class NgramModel(Pictured):
     def shortened(self, order: int) -> NgramModel:
         """The model of the same text with a smaller `order`.
 
-        `fit` gives the same, but that the text's very last n-grams may count one less here. Raises
-        ConfigError for an order above this model's.
+        `fit` gives the same. Raises ConfigError for an order above this model's.
         """
         _check_order(order)
         if order > self.order:
@@ -220,15 +231,18 @@ class NgramModel(Pictured):
 
         For each level k of the tree, `children.{k}` has the number of n-grams of k + 1 symbols that begin
         with each n-gram of k symbols, and `symbols.{k + 1}` has their last symbols. `counts` are the counts
-        of the highest order. All arrays are of the smallest unsigned integers that hold them.
+        of the highest order, see `kneser_ney.split_counts`, and of texts that end `initial.{k}` are those of
+        a text's first k - 1 characters. All arrays are of the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
-        tensors: Arrays = {"counts": smallest(self._counts.leaf_counts)}
+        tensors = split_counts(self._counts.leaf_counts)
         parents = base
         for level, keys in enumerate(self._counts.keys, start=1):
             tensors[f"children.{level}"] = smallest(np.bincount(keys // base, minlength=parents))
             tensors[f"symbols.{level + 1}"] = smallest(keys % base)
             parents = len(keys)
+        for level, begun in enumerate(self._counts.initial or (), start=2):
+            tensors[f"initial.{level}"] = smallest(begun)
         return tensors
 
     @classmethod
@@ -246,7 +260,7 @@ class NgramModel(Pictured):
         """The model that `to_tensors` wrote. Raises CheckpointError for arrays that are no text's counts."""
         try:
             _check_order(order)
-            counts = counts_from(tensors, vocabulary.size, order)
+            counts = counts_from(tensors, vocabulary.size, order, ends=vocabulary.ends)
             return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser, sketch=sketch)
         except ValueError as error:
             raise CheckpointError(
@@ -272,15 +286,23 @@ class NgramModel(Pictured):
             nodes = np.concatenate([[len(level.keys) - 1], longer])
             yield nodes
 
+    def _sequence(self, state: Integers, block: Integers) -> tuple[Integers, Integers]:
+        """A state and the symbols that follow as one sequence, and the place of each of `block` in it."""
+        places = np.arange(len(block)) + len(state)
+        # A start symbol stands behind each end: no n-gram was counted across the two.
+        ends = np.flatnonzero(block[:-1] == self.vocabulary.end) + 1
+        sequence = np.insert(np.concatenate([state, block]), ends + len(state), self.vocabulary.start)
+        return sequence, places + np.searchsorted(ends, np.arange(len(block)), side="right")
+
     def _score_block(self, state: Integers, block: Integers) -> Doubles:
-        sequence = np.concatenate([state, block])
+        sequence, places = self._sequence(state, block)
         probabilities = np.zeros(len(block))
         # P_k = share + γ P_{k-1}, from the shortest n-gram up: by Horner's scheme, each level is two
         # operations.
         backoff: Doubles | float = 1.0
         for level, nodes in zip(self.levels, self._nodes(sequence), strict=True):
-            probabilities = probabilities * backoff + level.share[nodes[len(state) :]]
-            backoff = level.backoff[nodes[len(state) - 1 : -1]]
+            probabilities = probabilities * backoff + level.share[nodes[places]]
+            backoff = level.backoff[nodes[places - 1]]
         return np.asarray(np.log(probabilities))
 
     def ranked(self, ids: AnyInts, context: AnyInts | None = None) -> Scores:
@@ -307,10 +329,10 @@ class NgramModel(Pictured):
     def _rows(self, state: Integers, block: Integers) -> Doubles:
         """P (n, V) of every symbol before each one of `block` (n,)."""
         base = self.vocabulary.size + 1
-        sequence = np.concatenate([state, block])
+        sequence, at = self._sequence(state, block)
         probabilities = np.tile(self.levels[0].share[: self.vocabulary.size], (len(block), 1))
         for (upper, level), nodes in zip(pairwise(self.levels), self._nodes(sequence), strict=False):
-            contexts = nodes[len(state) - 1 : -1]
+            contexts = nodes[at - 1]
             probabilities *= upper.backoff[contexts][:, None]
             first, last = np.searchsorted(level.keys, (contexts * base, (contexts + 1) * base))
             lengths = last - first
@@ -330,7 +352,11 @@ class NgramModel(Pictured):
     def _advanced(self, state: Integers, ids: Integers) -> Integers:
         # Nothing earlier changes a prediction: this is all that is remembered of a text.
         length = max(self.order - 1, 1)  # at least 1, so that order 1 is no special case
-        return np.concatenate([state[-length:], ids[-length:]])[-length:]
+        read = np.concatenate([state[-length:], ids[-length:]])
+        ends = np.flatnonzero(read == self.vocabulary.end)
+        if len(ends):
+            read = np.append(self.vocabulary.start, read[ends[-1] + 1 :])
+        return read[-length:]
 
     def _checked(self, ids: AnyInts, highest: int) -> Integers:
         array = np.asarray(ids)

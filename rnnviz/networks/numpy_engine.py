@@ -46,6 +46,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -396,6 +397,7 @@ class Weights:
     embedding: Floats | None  # (V + 1, X), where the first layer has no table
     readout: Floats  # (V, H)
     bias: Floats  # (V,)
+    end: int | None = None  # the symbol after which a text begins anew: see rnnviz.text.vocabulary
     _step_cache: _StepCache = field(default_factory=_StepCache, repr=False, compare=False, kw_only=True)
 
     @property
@@ -431,6 +433,36 @@ class Weights:
         changes  apply to each new state, and count the first input as number `time`
         first_rows  (n, …, G·H) replaces X_t W_x + b of the first layer
         """
+        if self.end is None or not (ids == self.end).any():
+            self._run_on(ids, hidden, cell, changes, time, first_rows)
+            return
+        # The end is read as a start symbol, from the state before a text, so that a text's states don't
+        # depend on the text before it. Rows of a batch end at different times: the reading is cut at each.
+        ended = ids == self.end
+        begins = np.flatnonzero(ended.reshape(len(ids), -1).any(axis=1))
+        whole = [part for part in (hidden, cell) if part is not None]
+        first = [part[0] for part in self.states(1, *ids.shape[1:]) if part is not None]
+        for begin, stop in pairwise(sorted({0, *begins.tolist(), len(ids)})):
+            # Copies: row `begin` has the state after a text's last character, which stays.
+            parts = [part[begin : stop + 1].copy() for part in whole]
+            for part, before in zip(parts, first, strict=True):
+                part[0] = np.where(ended[begin][..., None], before, part[0])
+            h, c = (*parts, None)[:2]
+            inputs = None if first_rows is None else first_rows[begin:stop]
+            self._run_on(ids[begin:stop], h, c, changes, time + begin, inputs)  # type: ignore[arg-type]
+            for rows, part in zip(whole, parts, strict=True):
+                rows[begin + 1 : stop + 1] = part[1:]
+
+    def _run_on(
+        self,
+        ids: Ids,
+        hidden: Floats,
+        cell: Floats | None,
+        changes: Changes,
+        time: int,
+        first_rows: Floats | None,
+    ) -> None:
+        """`run`, whatever has ended."""
         texts = ids.shape[1:]
         steps = self._steps(texts, changes)
         # Layer by layer for a block of steps, not step by step for all layers: the products with the inputs
@@ -500,6 +532,8 @@ class Weights:
                 # Gates are no part of what a reading keeps. They follow again from the states, all steps at
                 # once.
                 before = hidden[begin:end, number]
+                if self.end is not None:
+                    before = np.where((ids[begin:end] == self.end)[:, None], 0, before)
                 rows = self.rows(number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
                 with np.errstate(over="ignore", invalid="ignore"):
                     parts = layer_parts(layer, rows, before)
@@ -650,9 +684,15 @@ def side_by_side(states: Sequence[tuple[Floats, Floats | None]]) -> tuple[Floats
 
 
 def weights_from(
-    config: ModelConfig, tensors: Mapping[str, Array], dtype: npt.DTypeLike = np.float32
+    config: ModelConfig,
+    tensors: Mapping[str, Array],
+    dtype: npt.DTypeLike = np.float32,
+    *,
+    end: int | None = None,
 ) -> Weights:
-    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`."""
+    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`; `end`
+    is the vocabulary's.
+    """
     arrays = {name: np.array(values, dtype, order="C") for name, values in tensors.items()}
     embedding = arrays.get("embedding.weight")
     layers = [_layer(config, n, arrays) for n in range(config.layers)]
@@ -668,7 +708,11 @@ def weights_from(
     layers[0] = replace(layers[0], table=table)
     tied = embedding is not None and config.tied
     readout = embedding[: config.vocabulary_size].copy() if tied else arrays["readout.weight"]  # type: ignore[index]
-    return Weights(tuple(layers), embedding if table is None else None, readout, arrays["readout.bias"])
+    for inputs in (table, embedding):
+        if end is not None and inputs is not None:
+            inputs[end] = inputs[-1]  # read as the start symbol; training reads it never
+    embedding = embedding if table is None else None
+    return Weights(tuple(layers), embedding, readout, arrays["readout.bias"], end)
 
 
 def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats]) -> Layer:

@@ -104,7 +104,7 @@ class NumpyModel(Pictured, ReprMixin):
 
     def precise_scorer(self) -> CharScorer:
         """A reader in float64, in sequence, from the weights as they are stored."""
-        weights = weights_from(self.config, self.tensors, np.float64)
+        weights = weights_from(self.config, self.tensors, np.float64, end=self.vocabulary.end)
         return CharScorer(NumpyEngine(weights), self.vocabulary.start, wide=False)
 
 

@@ -12,7 +12,11 @@ import { Vocabulary } from "./vocabulary.js";
 /** @import { Network } from "./engine.js" */
 
 const CONTINUATION_CHARS = 120;
-const BRANCH_CHARS = 80; // of each of several continuations
+// A tree of continuations, as in scoring/sampling.py.
+const TREE_STEPS = 6;
+const TREE_PATHS = 3;
+const [FEWEST_BRANCHES, MOST_BRANCHES] = [2, 4];
+const LEAST_PROBABILITY = 0.01;
 const MAX_MOVES = 3; // units named in a weighted sum's step
 
 export class Answers {
@@ -31,7 +35,7 @@ export class Answers {
     this.model = model;
     this.counts = counts;
     this.network = network;
-    this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser);
+    this.vocabulary = new Vocabulary(model.fixed.symbols, model.normaliser, model.config.end);
     this.reading = new Reading(network, model.unknownCost);
     /** @type {Record<string, number[][][]>} each row's reach, (2, L, rows) by state: shown_units.py */
     this.reach = {};
@@ -116,16 +120,19 @@ export class Answers {
       header.occlusionAt = why;
       arrays.occlusion = reading.left.bits;
     }
+    const at = Math.min(ask.at ?? 0, length);
     if (ask.write) {
-      const maxChars = ask.write === 1 ? CONTINUATION_CHARS : BRANCH_CHARS;
-      const room = Math.max(0, Math.min(maxChars, fixed.limit - length));
-      const at = Math.min(ask.at ?? 0, length);
-      const continuations = Array.from({ length: room ? ask.write : 0 }, () =>
-        write(reading, at, room, shape)
-          .map((id) => fixed.symbols[id - 1])
-          .join(""),
-      );
-      header.continuations = [...new Set(continuations)];
+      const room = Math.max(0, Math.min(CONTINUATION_CHARS, fixed.limit - length));
+      const written = write(reading, at, room, shape);
+      header.continuation = written.map((id) => fixed.symbols[id - 1]).join("");
+    }
+    if (typeof ask.tree === "number") {
+      const past = Math.min(ask.tree, at);
+      header.tree = { at, past };
+      const tree = branches(reading, at, past, shape);
+      arrays.treeParents = Uint16Array.from(tree, ({ parent }) => parent);
+      arrays.treeIds = Uint32Array.from(tree, ({ id }) => id);
+      arrays.treeChances = Float32Array.from(tree.flatMap(({ p, share }) => [p, share]));
     }
     return { header, arrays };
   }
@@ -324,13 +331,60 @@ function largest(logs, k) {
   return { ids, logs: ids.map((id) => logs[id]) };
 }
 
-/** @param {Float32Array} logs @param {number} k @param {SamplingSettings} shape @param {number | undefined} actual */
-function shapedRow(logs, k, shape, actual) {
+/**
+ * The tree of continuations of a text's first t - past characters, as `branches` in scoring/sampling.py.
+ * @param {Reading} reading @param {number} t @param {number} past @param {SamplingSettings} shape
+ */
+function branches(reading, t, past, shape) {
+  const { network, width, ids } = reading;
+  /** @type {{ parent: number, id: number, p: number, share: number }[]} */
+  const tree = [];
+  // `state` and `cell` are those after the branch of this number has been read.
+  let paths = [{ number: 0, reach: 1, state: reading.row(t - past), cell: reading.cell(t - past) }];
+  for (let step = 0; step < TREE_STEPS; step++) {
+    const actual = step < past ? ids[t - past + step] : null;
+    const reaches = paths.map(({ reach }) => reach);
+    const likeliestPath = reaches.indexOf(Math.max(...reaches));
+    const reached = paths.flatMap(({ number, reach, state, cell }, n) => {
+      const logs = new Float32Array(network.V);
+      if (Number.isNaN(network.predict(state, logs))) return [];
+      const drawn = shares(logs, shape);
+      const likeliest = largest(logs.subarray(1), n === likeliestPath ? MOST_BRANCHES : FEWEST_BRANCHES);
+      const symbols = likeliest.ids.map((i) => i + 1); // without <unk>, which is never drawn
+      const isRare = (/** @type {number} */ id) => Math.exp(logs[id]) < LEAST_PROBABILITY;
+      while (symbols.length > FEWEST_BRANCHES && isRare(symbols[symbols.length - 1])) symbols.pop();
+      if (actual !== null && !symbols.includes(actual)) symbols.push(actual);
+      return symbols.map((id) => {
+        const share = drawn.get(id) ?? 0;
+        tree.push({ parent: number, id, p: Math.exp(logs[id]), share });
+        return { number: tree.length, id, reach: reach * share, state, cell };
+      });
+    });
+    const mayGoOn = reached.filter(({ id, reach }) => reach > 0 && id !== network.end);
+    const likely = mayGoOn.sort((a, b) => b.reach - a.reach);
+    const kept = likely.slice(0, TREE_PATHS).sort((a, b) => a.number - b.number);
+    const goingOn = actual === null ? kept : reached.filter(({ id }) => id === actual);
+    paths = goingOn.map(({ number, id, reach, state, cell }) => {
+      const [after, next] = [new Float32Array(width), cell && new Float32Array(width)];
+      network.step(id, state, after, cell, next);
+      return { number, reach: actual === null ? reach : 1, state: after, cell: next };
+    });
+  }
+  return tree;
+}
+
+/** The probabilities that sampling draws symbols with, by symbol. @param {Float32Array} logs @param {SamplingSettings} shape */
+function shares(logs, shape) {
   const { symbols, weights } = weigh(logs, shape);
   const sum = weights.reduce((a, b) => a + b, 0);
-  const share = new Map(symbols.map((id, i) => [id, weights[i] / sum]));
+  return new Map(symbols.map((id, i) => [id, weights[i] / sum]));
+}
+
+/** @param {Float32Array} logs @param {number} k @param {SamplingSettings} shape @param {number | undefined} actual */
+function shapedRow(logs, k, shape, actual) {
+  const share = shares(logs, shape);
   const listed = largest(logs, k).ids.map((id) => share.get(id) ?? 0);
-  return [...listed, share.get(actual ?? -1) ?? 0, weights.filter((weight) => weight > 0).length];
+  return [...listed, share.get(actual ?? -1) ?? 0, [...share.values()].filter((p) => p > 0).length];
 }
 
 /**

@@ -108,7 +108,7 @@ export class LearningNetwork {
 
   /**
    * Read a piece, and leave the gradients of its mean cost in the parameters.
-   * @param {Int32Array} inputs (T, B) symbols; V is the start symbol @param {Int32Array} labels (T, B) @param {number} T
+   * @param {Int32Array} inputs (T, B) symbols; V is the start symbol @param {Int32Array} labels (T, B), below 0 none @param {number} T
    * @returns {number} the mean cost −log P of the labels, in nats
    */
   differentiate(inputs, labels, T) {
@@ -151,24 +151,29 @@ export class LearningNetwork {
     kernels.pack(Q, width, H, forwardQ);
     for (let i = 0; i < N; i++) logits.set(q, i * width);
     kernels.product(N, width, H, hidden.subarray(B * H), forwardQ, logits);
-    let loss = 0;
+    let [loss, labelled] = [0, 0];
+    for (let i = 0; i < N; i++) labelled += Number(labels[i] >= 0);
     for (let i = 0, at = 0; i < N; i++, at += width) {
       let largest = logits[at];
       for (let j = at + 1; j < at + V; j++) if (logits[j] > largest) largest = logits[j];
       for (let j = at; j < at + V; j++) logits[j] -= largest;
-      loss -= logits[at + labels[i]];
+      if (labels[i] >= 0) loss -= logits[at + labels[i]];
     }
     kernels.exp(logits, 0, N * width);
     for (let i = 0, at = 0; i < N; i++, at += width) {
+      if (labels[i] < 0) {
+        logits.fill(0, at, at + width);
+        continue;
+      }
       let sum = 0;
       for (let j = at; j < at + V; j++) sum += logits[j];
       loss += Math.log(sum);
-      const share = 1 / (sum * N);
+      const share = 1 / (sum * labelled);
       for (let j = at; j < at + V; j++) logits[j] *= share;
       logits.fill(0, at + V, at + width);
-      logits[at + labels[i]] -= 1 / N;
+      logits[at + labels[i]] -= 1 / labelled;
     }
-    return loss / N;
+    return loss / labelled;
   }
 
   /** The gradients of the readout, and of the states by it. @param {number} T */

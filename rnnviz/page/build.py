@@ -152,7 +152,7 @@ def network_header(
         "fixed": fixed,
         "digest": digest,
         "opening": opening_text(model),
-        "config": model.config.to_json(),
+        "config": model.config.to_json() | ({"end": model.vocabulary.end} if model.vocabulary.ends else {}),
         "normaliser": NORMALISERS[model.normaliser],
         "unknownCost": model.vocabulary.unknown_cost,
     }
@@ -374,7 +374,7 @@ def add_contents(
             corpus.name: {
                 "file": files.add(corpus.name, ".txt", corpus.text.encode()),
                 "watched": WATCHED[corpus.name],
-                **{name: getattr(corpus, name) for name in ("name", "title", "licence", "language")},
+                **{name: getattr(corpus, name) for name in ("name", "title", "licence", "language", "ends")},
             }
             for corpus in training_corpora()
         },

@@ -36,24 +36,36 @@ function discounts(counts) {
 
 /**
  * The levels of the n-gram model of a text, for ngram.js.
- * @param {Uint32Array} ids symbols below V @param {number} V @param {number} order @returns {Level[]}
+ * @param {Uint32Array} ids symbols below V @param {number} V @param {number} order @param {number} [end] the symbol of a text's end @returns {Level[]}
  */
-export function countNgrams(ids, V, order) {
+export function countNgrams(ids, V, order, end) {
   const base = V + 1;
-  const sequence = Float64Array.from([V, ...ids]); // after one start symbol
+  // After one start symbol; of texts that end, each after its own.
+  const sequence = [V, ...ids].flatMap((id, i, all) => (id === end && i < all.length - 1 ? [id, V] : id));
   /** @type {Float64Array[]} the keys of levels 2 … order */
   const keys = [];
-  let nodes = order === 1 ? sequence.slice(1) : sequence; // the n-gram that begins at each place
+  /** @type {Float64Array[]} how often texts begin with each n-gram of these levels */
+  const begun = [];
+  let begins = Array.from(sequence.keys()); // where an n-gram begins, and its node
+  let nodes = Float64Array.from(order === 1 ? ids : sequence);
   for (let level = 2; level <= order; level++) {
-    const found = Float64Array.from(
-      nodes.subarray(0, -1),
-      (node, i) => node * base + sequence[i + level - 1],
+    const found = begins.map((at, i) => {
+      const next = sequence[at + level - 1] ?? V; // none goes on from one text to the next
+      return next === V ? -1 : nodes[i] * base + next;
+    });
+    begins = begins.filter((_, i) => found[i] >= 0);
+    const kept = Float64Array.from(found.filter((key) => key >= 0));
+    keys.push(unique(kept));
+    nodes = kept.map((key) => place(keys[level - 2], key));
+    begun.push(
+      totals(
+        nodes.filter((_, i) => sequence[begins[i]] === V),
+        keys[level - 2].length,
+      ),
     );
-    keys.push(unique(found));
-    nodes = found.map((key) => place(keys[level - 2], key));
   }
   const leaves = totals(nodes, order === 1 ? base : keys[order - 2].length);
-  const adjusted = [...precedingCounts(keys, base), leaves];
+  const adjusted = [...precedingCounts(keys, base, begun), leaves];
   /** @type {Float64Array[]} */
   const shares = [];
   /** @type {Float64Array[]} */
@@ -90,19 +102,19 @@ function longer(values, last) {
   return out;
 }
 
-/** For each n-gram of a lower order, how many different symbols precede it; a text's beginning counts once. @param {Float64Array[]} keys @param {number} base */
-function precedingCounts(keys, base) {
+/** For each n-gram of a lower order, how many different symbols precede it; of a text's beginning, how often it stands there. @param {Float64Array[]} keys @param {number} base @param {Float64Array[]} begun */
+function precedingCounts(keys, base, begun) {
   /** @type {Float64Array[]} */
   const counts = [];
   /** @type {Float64Array} */
   let above = Float64Array.from({ length: base }, (_, i) => i);
   let suffixes = new Float64Array(base); // the nodes of n-grams without their first symbol
   let initial = above.map((symbol) => Number(symbol === base - 1)); // whether that is the start symbol
-  for (const level of keys) {
+  for (const [k, level] of keys.entries()) {
     const ends = level.map((key) => suffixes[Math.floor(key / base)] * base + (key % base));
     suffixes = ends.map((key) => place(above, key));
     const preceding = totals(suffixes, above.length);
-    counts.push(counts.length ? preceding.map((count, i) => (initial[i] ? 1 : count)) : preceding);
+    counts.push(k ? preceding.map((count, i) => (initial[i] ? begun[k - 1][i] : count)) : preceding);
     initial = level.map((key) => initial[Math.floor(key / base)]);
     above = level;
   }

@@ -25,6 +25,8 @@ export class Network {
     this.V = config.vocabulary_size;
     this.L = config.layers;
     this.H = config.hidden_size;
+    /** The symbol of a text's end: once it is read, the next text begins. 0: the network knows none. */
+    this.end = config.end ?? 0;
     /** @type {Record<string, WeightedSum[]>} rows behind the units, by quantity */
     this.sums = {};
     this.embedding = tensors["embedding.weight"];
@@ -68,8 +70,9 @@ export class Network {
     }
   }
 
-  /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
+  /** The first layer's W x + b for symbol `id`; V is the start symbol, and the end is read so. @param {number} id @returns {Float32Array} */
   driven(id) {
+    if (id && id === this.end) return this.driven(this.V);
     const cached = this.table[id];
     if (cached) return cached;
     const { W, b } = this.layers[0];
@@ -159,7 +162,11 @@ export class Rows {
    */
   step(ids, look) {
     const { network, gates, carried, width, kernels } = this;
-    const { H } = network;
+    const { H, end } = network;
+    // Behind an end the next text begins, from zeros.
+    for (const [i, id] of ids.entries())
+      if (id && id === end)
+        for (const rows of [...this.hidden, ...this.cells]) rows.fill(0, i * H, (i + 1) * H);
     network.layers.forEach((layer, n) => {
       const { b, c, inputMatrix, stateMatrix } = layer;
       const [hidden, cell] = [this.hidden[n], this.cells[n]];
@@ -387,7 +394,7 @@ export function weigh(logs, { temperature, top_k, top_p }) {
 }
 
 /**
- * A continuation of the first t characters of a reading, which doesn't change: symbols drawn one after another.
+ * A continuation of the first t characters of a reading, which doesn't change: symbols drawn one after another, up to a text's end.
  * @param {Reading} reading @param {number} t @param {number} length
  * @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
  * @param {() => number} [chance] a uniform random number, from 0 to 1
@@ -407,6 +414,7 @@ export function write(reading, t, length, shape, chance = Math.random) {
       return left < 0;
     });
     const id = symbols[at < 0 ? 0 : at];
+    if (id === network.end) break;
     written.push(id);
     const [after, next] = [new Float32Array(width), cell && new Float32Array(width)];
     network.step(id, state, after, cell, next);

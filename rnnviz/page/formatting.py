@@ -11,6 +11,7 @@ from rnnviz.i18n import N_, _, language, ngettext
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.sentences import format_number
+from rnnviz.text.vocabulary import END
 
 
 def rounded(value: float, digits: int = 2) -> str:
@@ -110,6 +111,7 @@ def punctuation_names() -> dict[str, str]:
     return {
         " ": _("space"),
         "\n": _("line end"),
+        END: _("end of the text"),
         "\t": _("tab"),
         "\u3000": _("wide space"),
         ".": _("full stop"),
@@ -139,6 +141,7 @@ def network(name: str, units: int, layers: int) -> str:
 TEXTS = {
     "chinese": N_("Journey to the West (Chinese)"),
     "holmes": N_("Sherlock Holmes"),
+    "names": N_("First names"),
     "python": N_("Python code"),
     "shakespeare": N_("Shakespeare"),
     "timemachine": N_("The Time Machine"),

@@ -79,8 +79,13 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
+    words = live_words()
+    if vocabulary.by_line:
+        words["next.notice"] = _(
+            "A long bar means it is sure. Click one to type it. ⏹︎ the text ends; ⏎ begins the next"
+        )
     fixed = {
-        "words": live_words(),
+        "words": words,
         "examples": examples_for(model.card, model.name, choosable_models),
         "language": language(),
         "model": model.name,
@@ -120,7 +125,7 @@ def shared_colours() -> dict[str, dict[str, Any]]:
     )
 
 
-ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-gru", "chinese-gru"
+ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-lstm", "chinese-gru"
 FIRST_MODELS = {"en": ENGLISH_MODEL, "zh": CHINESE_MODEL}
 """The model with which the app and the page begin, by language, if they have it."""
 
@@ -161,8 +166,9 @@ def examples() -> list[Example]:
         ),
         Example(
             _("Code"),
-            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)',
-            _("Indentation costs next to nothing, and of “values” only the first letter and the last."),
+            'def show(x):\n    """Print the average."""\n    # Never by zero.\n'
+            '    print("mean", sum(x) / max(len(x), 1))',
+            _("The string, the comment and the brackets: each changes the colour of a named row."),
             "python",
             PYTHON_MODEL,
         ),
@@ -226,13 +232,16 @@ def live_words() -> dict[str, str]:
             "mostly hold together, sentences rarely do."
         ),
         "written": _("written by this small network"),
-        "branch": _("Show 3 continuations"),
-        "branch.help": _("The network writes on in three ways; pick one"),
-        "ways": _("Three continuations"),
-        "ways.notice": _(
-            "Three draws from the same bars. Click one to take it, or press Alt and its number."
+        "tree": _("Show what could follow"),
+        "tree.help": _("The likeliest characters at each of the next steps; click one to write up to it"),
+        "tree.panel": _("What could follow, as a tree"),
+        "tree.notice": _(
+            "Each column is a step: its likeliest characters and the network's probability. The wider a "
+            "line, the oftener sampling takes it; struck through: never. Click one to write up to it."
         ),
-        "ways.close": _("Close"),
+        "tree.close": _("Close"),
+        "tree.branch": _("{seen}: write {text}"),
+        "tree.never": _("{seen}, never drawn: write {text}"),
         "dials": _("What is drawn from"),
         "temperature": _("temperature"),
         "temperature.help": _(

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from rnnviz.figures import live
 from rnnviz.networks.model_card import WeightedSum
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page import shown_units
-from rnnviz.scoring.sampling import PLAIN, SamplingSettings, sampling_distribution
+from rnnviz.scoring.sampling import PLAIN, Branch, SamplingSettings, sampling_distribution
 from rnnviz.scoring.text_reader import TextRead
 from rnnviz.scoring.trace import Trace
 
@@ -151,6 +151,16 @@ def content(
     if read.memoryless is not None:
         arrays["memorylessNext"] = predictions.memoryless(read, start, stop)
     return arrays
+
+
+def tree_arrays(tree: list[Branch], symbol_type: np.dtype[Any]) -> dict[str, Array]:
+    """The arrays of a tree of continuations, a row for each branch: see `Branch`."""
+    rows = np.array(tree, np.float64).reshape(-1, 4)
+    return {
+        "treeParents": rows[:, 0].astype("<u2"),
+        "treeIds": rows[:, 1].astype(symbol_type),
+        "treeChances": rows[:, 2:].astype("<f4"),
+    }
 
 
 def colour_levels(model: Network, values: Array, quantity: str, layer: int, unit: int | None = None) -> Array:

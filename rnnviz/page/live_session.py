@@ -25,20 +25,20 @@ from rnnviz.page.live_answer import (
     WindowPredictions,
     content,
     find_browser_rows,
+    tree_arrays,
     unit_step,
     weighted_step,
 )
 from rnnviz.page.payload import pack
 from rnnviz.page.text_numbers import number_values
 from rnnviz.scoring.occlusion import occlusion_bits
-from rnnviz.scoring.sampling import SamplingSettings, resume
+from rnnviz.scoring.sampling import SamplingSettings, branches, resume
 from rnnviz.scoring.text_reader import TextReader
 from rnnviz.scoring.trace import Trace
 
 MAX_TEXT_CHARS = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
 CONTINUATION_CHARS = 120  # characters that Continue writes at a time
-MAX_CONTINUATIONS = 3  # continuations to choose from, side by side
-BRANCH_CHARS = 80  # characters of each of several continuations
+MAX_PAST = 3  # characters before the caret that a tree of continuations begins with
 MAX_COLUMNS = 400  # columns of a window, at most, whatever the browser asks
 QUICK_CHARS = 16  # characters that a model reads within a millisecond
 
@@ -54,7 +54,8 @@ class LiveAsk:
     why             add the worth of each character before `pin` to its prediction: see `occlusion_bits`
     base            the revision of the answer that the browser holds, 0 for none
     digest          the digest of the fixed part that the browser holds
-    write, at       how many continuations to write, of the first `at` characters
+    write, at       write a continuation of the first `at` characters
+    tree            the tree of what may follow them, from this number of characters before on; None: no tree
     temperature, top_k, top_p  reshape predictions and the draw of continuations
     fresh           the browser holds nothing, not even the text
     model           another model to read the text; "": the chosen one
@@ -75,8 +76,9 @@ class LiveAsk:
     why: bool = False
     base: int = 0
     digest: str = ""
-    write: int = 0
+    write: bool = False
     at: int = 0
+    tree: int | None = None
     temperature: float | None = None
     top_k: int | None = None
     top_p: float | None = None
@@ -125,8 +127,9 @@ _VALID_FIELDS: Mapping[str, payload.Accepts] = {
     "why": payload.true,
     "base": payload.whole(),
     "digest": payload.text(64),
-    "write": payload.whole(0, MAX_CONTINUATIONS),
+    "write": payload.true,
     "at": payload.whole(),
+    "tree": payload.whole(0, MAX_PAST),
     "temperature": payload.number(0, 10),
     "top_k": payload.whole(1),
     "top_p": payload.number(1e-6, 1),
@@ -178,7 +181,9 @@ class LiveSession:
 
     def is_quick(self, ask: LiveAsk) -> bool:
         """Whether `ask` differs from the last one by QUICK_CHARS: answered in about a millisecond."""
-        if ask.write or ask.why or self._sent is None or ask.view_choices != self._view_choices:
+        if ask.write or ask.why or ask.tree is not None or self._sent is None:
+            return False
+        if ask.view_choices != self._view_choices:
             return False
         start, stop = ask.window(len(ask.text))
         # Columns that the window moves by are new ones too, with a prediction each.
@@ -237,8 +242,14 @@ class LiveSession:
                     ask.pin,
                     self._cached_occlusion(read.trace, ask.pin),
                 )
+        at = min(ask.at, selection.length)
         if ask.write:
-            header["continuations"] = self._continuations(read.trace, ask, settings)
+            room = max(0, min(CONTINUATION_CHARS, MAX_TEXT_CHARS - selection.length))
+            header["continuation"] = resume(read.trace, at, room, **asdict(settings))
+        if ask.tree is not None:
+            past = min(ask.tree, at)
+            header["tree"] = {"at": at, "past": past}
+            arrays |= tree_arrays(branches(read.trace, at, past, settings), arrays["ids"].dtype)
         return pack(header, arrays)
 
     def _select(self, ask: LiveAsk, length: int) -> Selection:
@@ -279,13 +290,3 @@ class LiveSession:
         if self._occlusion[0] != text_read:
             self._occlusion = text_read, occlusion_bits(trace, t).astype("<f4")
         return self._occlusion[1]
-
-    @staticmethod
-    def _continuations(trace: Trace, ask: LiveAsk, settings: SamplingSettings) -> list[str]:
-        """As many continuations as were asked for, no two alike."""
-        limit = CONTINUATION_CHARS if ask.write == 1 else BRANCH_CHARS
-        length = max(0, min(limit, MAX_TEXT_CHARS - len(trace)))
-        at = min(ask.at, len(trace))
-        texts = (resume(trace, at, length, **asdict(settings)) for _ in range(ask.write if length else 0))
-        # At temperature 0 all are the same: a dict keeps the first of each, in order.
-        return list(dict.fromkeys(texts))

@@ -41,7 +41,7 @@ function weightedSums(rows, H) {
 export function answers(model, tensors, arrays, plain = false) {
   const levels = tables(arrays);
   const network = new Network(model.config, tensors, plain);
-  const counts = levels.length ? new Counts(network.V, levels) : null;
+  const counts = levels.length ? new Counts(network.V, levels, model.config.end) : null;
   for (const [quantity, rows] of Object.entries(named(arrays, "sums:")))
     network.sums[quantity] = weightedSums(/** @type {Float32Array} */ (rows), network.H);
   const parts = { rows: named(arrays, "rows:"), reach: named(arrays, "reach:") };

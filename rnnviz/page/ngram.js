@@ -18,10 +18,19 @@ function find({ keys, share }, key) {
 }
 
 export class Counts {
-  /** @param {number} V @param {Level[]} levels */
-  constructor(V, levels) {
+  /** @param {number} V @param {Level[]} levels @param {number} [end] the symbol behind which a text begins anew */
+  constructor(V, levels, end = -1) {
     this.base = V + 1;
     this.levels = levels;
+    this.end = end;
+  }
+
+  /** The nodes at a text's beginning: nothing is before the start symbol. */
+  first() {
+    return this.extend(
+      this.levels.map(({ share }) => share.length - 1),
+      this.base - 1,
+    );
   }
 
   /** The nodes of the n-grams that end with a symbol, the shortest first, from those that end before it. @param {number[]} previous @param {number} symbol */
@@ -31,9 +40,10 @@ export class Counts {
 
   /** The nodes of the n-grams that end at position t; -1 is the start symbol. @param {ArrayLike<number>} ids @param {number} t */
   nodes(ids, t) {
-    let path = this.levels.map(({ share }) => share.length - 1); // nothing is before the start symbol
+    let path = this.levels.map(({ share }) => share.length - 1);
     for (let at = Math.max(-1, t - this.levels.length + 1); at <= t; at++)
-      path = this.extend(path, at < 0 ? this.base - 1 : ids[at]);
+      path =
+        at >= 0 && ids[at] === this.end ? this.first() : this.extend(path, at < 0 ? this.base - 1 : ids[at]);
     return path;
   }
 
@@ -49,7 +59,7 @@ export class Counts {
         backoff = ways[previous[k]];
       });
       out[t - from] = -Math.log(p) + (ids[t] === 0 ? unknownCost : 0);
-      previous = current;
+      previous = ids[t] === this.end ? this.first() : current;
     }
     return out;
   }

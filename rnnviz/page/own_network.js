@@ -5,12 +5,12 @@ import { hasCell } from "./cells.js";
 import { Network, Reading, write } from "./engine.js";
 import { RandomNumbers } from "./random_numbers.js";
 import { alike, reach, steady } from "./row_orders.js";
+import { costOfUnknown } from "./vocabulary.js";
 
 /** @import { Scale } from "../ui/pages/explore/static/types" */
 /** @import { Arrays, Config, Description, Look, PageModel, Tensors } from "./types" */
 
 const REFERENCE_CHARS = 400; // of the text that the network writes, on which its units are ordered
-const UNICODE_SCALAR_VALUES = 0x110000 - 0x800;
 const SEED = 1;
 
 /**
@@ -30,7 +30,7 @@ export function describe(
 ) {
   const { cell, activation, layers, hidden_size: H, vocabulary_size: V } = config;
   const quantities = look.scales[cell][activation];
-  const unknownCost = Math.log(UNICODE_SCALAR_VALUES - symbols.length);
+  const unknownCost = costOfUnknown(symbols, config.end);
   const { steadyUnits: few } = other.fixed;
   const arrays = training
     ? unsortedRows(config, quantities)
@@ -80,9 +80,11 @@ function sortedRows(network, unknownCost, quantities, few) {
   const start = new Reading(network, unknownCost);
   const reading = new Reading(network, unknownCost);
   const random = new RandomNumbers(SEED); // always the same
-  reading.read(
-    write(start, 0, REFERENCE_CHARS, { temperature: 0.8, top_k: null, top_p: null }, () => random.uniform()),
-  );
+  const shape = { temperature: 0.8, top_k: null, top_p: null };
+  const text = write(start, 0, REFERENCE_CHARS, shape, () => random.uniform());
+  while (text.length < REFERENCE_CHARS)
+    text.push(network.end, ...write(start, 0, REFERENCE_CHARS, shape, () => random.uniform()));
+  reading.read(text.slice(0, REFERENCE_CHARS));
   /** @type {Arrays} */
   const arrays = {};
   const sides = /** @type {Record<string, Float32Array>} */ ({});

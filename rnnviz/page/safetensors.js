@@ -12,6 +12,7 @@
 /** @import { Config, Description, Tensors } from "./types" */
 
 const FORMAT = 1;
+const END_POINT = 3; // the code point of a text's end
 const MAX_HEADER_BYTES = 4 << 20;
 const MAX_FILE_BYTES = 1 << 28; // a browser holds the file, and its numbers in float32
 const MAX_UNITS = 4096;
@@ -109,7 +110,9 @@ function readDescription(metadata) {
   const surrogates = points.some((point) => point >= 0xd800 && point < 0xe000);
   if (!known || !ordered || surrogates || points.length + 1 !== config.vocabulary_size)
     throw new FileError("file.damaged");
-  return { config, symbols: points.map((point) => String.fromCodePoint(point)), normaliser, card };
+  const end = points.indexOf(END_POINT) + 1;
+  const symbols = points.map((point) => String.fromCodePoint(point));
+  return { config: meta.ends === true && end ? { ...config, end } : config, symbols, normaliser, card };
 }
 
 /** The shape of each tensor, as `ModelConfig.shapes` in rnnviz/networks/config.py. @param {Config} config */
@@ -183,9 +186,10 @@ const ascii = (value) =>
  * The file of a network, which `rnnviz.load` opens. Throws an Error for a tensor that the configuration doesn't have in that size.
  * @param {Description} description @param {Tensors} tensors
  */
-export function writeNetwork({ config, symbols, normaliser, card }, tensors) {
+export function writeNetwork({ config: { end, ...config }, symbols, normaliser, card }, tensors) {
   const vocabulary = symbols.map((symbol) => symbol.codePointAt(0));
-  const description = { format: FORMAT, vocabulary, normaliser, card, kind: "neural", config };
+  const ends = end ? { ends: true } : {};
+  const description = { format: FORMAT, vocabulary, ...ends, normaliser, card, kind: "neural", config };
   /** @type {Record<string, unknown>} */
   const header = { __metadata__: { rnnviz: ascii(description) } };
   const names = Object.entries(shapes(config)).sort(([one], [other]) => (one < other ? -1 : 1));

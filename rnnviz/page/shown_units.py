@@ -23,7 +23,7 @@ from rnnviz.figures.live import seriate, steady
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks import model_card
 from rnnviz.page.formatting import measure_name, spoken
-from rnnviz.scoring.sampling import sample
+from rnnviz.scoring.sampling import sample_texts
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
 
@@ -57,7 +57,7 @@ _once = lru_cache(maxsize=12)
 @_once
 def reference_trace(model: Network) -> Trace:
     """The trace of the reference text, always the same: REFERENCE_LENGTH characters that the model writes."""
-    return Tracer(model).extend(sample(model, "", REFERENCE_LENGTH, temperature=0.8, seed=0))
+    return Tracer(model).extend(sample_texts(model, "", REFERENCE_LENGTH, temperature=0.8, seed=0))
 
 
 # Each keystroke's answer has an order; a reader turns between few.

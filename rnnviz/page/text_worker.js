@@ -31,8 +31,8 @@ export function serveTexts(scope) {
   /** @param {ReadMessage} message */
   async function read({ id, key, text }) {
     const entry = at(key);
-    const { symbols, normaliser, unknownCost } = entry.message;
-    const vocabulary = new Vocabulary(symbols, normaliser);
+    const { symbols, normaliser, unknownCost, config } = entry.message;
+    const vocabulary = new Vocabulary(symbols, normaliser, config.end);
     const score = new TextScore(text, vocabulary, (ids) => new Stretches(entry.network, ids, unknownCost));
     const { length } = score;
     let since = 0;

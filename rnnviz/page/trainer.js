@@ -2,7 +2,7 @@
 // dropout, by the clock: warm-up and cosine follow the share of its time that has passed.
 
 import { LearningNetwork } from "./backpropagation.js";
-import { Streams } from "./batches.js";
+import { Streams, Texts } from "./batches.js";
 import { Network, Reading, write } from "./engine.js";
 import { gradientNorm, Optimiser, rate } from "./optimiser.js";
 import { RandomNumbers } from "./random_numbers.js";
@@ -38,7 +38,7 @@ export class Trainer {
   constructor(order, plain = false) {
     const { recipe, text } = order;
     this.order = order;
-    this.text = new TrainingText(text, recipe.min_count);
+    this.text = new TrainingText(text, recipe.min_count, order.ends);
     this.random = new RandomNumbers(recipe.seed);
     const V = this.text.symbols.length + 1;
     /** @type {Config} */
@@ -50,8 +50,11 @@ export class Trainer {
       embedding_size: 0,
       activation: recipe.cell === "rnn" ? recipe.activation : "tanh",
       tied: false,
+      ...(this.text.end && { end: this.text.end }),
     };
-    this.streams = new Streams(this.text.ids, V, this.text.beginnings, recipe);
+    this.streams = this.text.end
+      ? new Texts(this.text.ids, V, this.text.end, recipe)
+      : new Streams(this.text.ids, V, this.text.beginnings, recipe);
     this.network = new LearningNetwork(this.config, this.streams.rows, recipe.steps, plain);
     this.initialise();
     this.optimiser = new Optimiser(this.network.parameters, recipe);
@@ -128,13 +131,12 @@ export class Trainer {
   /** Read a piece and change the weights; where a number is missing, they stay as they were. @param {number} learningRate */
   update(learningRate) {
     const { streams, network, optimiser } = this;
-    const { T, isFirst } = streams.next(this.below);
+    const { T, isFirst, characters } = streams.next(this.below);
     if (isFirst) network.forget();
     else if (streams.freshRows) network.forget(streams.streams);
     const loss = network.differentiate(streams.inputs, streams.labels, T);
     const norm = gradientNorm(network.parameters);
     if (Number.isFinite(loss) && Number.isFinite(norm)) optimiser.update(learningRate, norm);
-    const characters = T * streams.rows;
     this.steps++;
     this.characters += characters;
     return { loss, norm, characters };
@@ -194,8 +196,13 @@ export class Trainer {
     const temperature = this.text.isSplit ? TEXT_TEMPERATURE : WORD_TEMPERATURE;
     const reading = new Reading(this.reader, this.text.unknownCost);
     const shape = { temperature, top_k: null, top_p: null };
-    const ids = write(reading, 0, SAMPLE_CHARS, shape, () => random.uniform());
-    return ids.map((id) => this.text.symbols[id - 1]).join("");
+    const next = () => {
+      const ids = write(reading, 0, SAMPLE_CHARS, shape, () => random.uniform());
+      return ids.map((id) => this.text.symbols[id - 1]).join("");
+    };
+    let text = next();
+    while (this.text.end && text.length < SAMPLE_CHARS) text += `\n${next()}`;
+    return text.slice(0, SAMPLE_CHARS);
   }
 
   /** The result: the best weights, scored on the text that nothing was chosen by, with a card. @returns {Promise<TrainingEnd>} */
@@ -227,6 +234,7 @@ export class Trainer {
       recipe: {
         ...{ ...recipe, layers: 1, embedding_size: 0, tied: false, train_on: "train" },
         ...{ characters: this.characters, precision: "float32" },
+        ...(text.end && { fresh_rows: 0 }), // each text begins anew
       },
       seed: recipe.seed,
       training_seconds: Math.round(this.milliseconds / 100) / 10,

@@ -309,6 +309,7 @@ export class TrainingPage {
       id: `${Date.now()}-${Math.random()}`,
       source: source.name,
       // A text too short to be split is read twice in a row: so the network learns what follows its end, and writes on.
+      ends: shipped?.ends ?? false,
       text: 2 * n < fixed.shortestSplit ? text + text : text,
       corpus: { name, title: shipped?.title ?? file?.name ?? title, licence, language },
       recipe,

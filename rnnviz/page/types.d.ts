@@ -25,6 +25,7 @@ export interface Corpus {
   title: string;
   licence: string;
   language: string;
+  ends: boolean;
   watched: string;
 }
 
@@ -55,6 +56,7 @@ export interface Config {
   embedding_size: number;
   activation: "tanh" | "relu";
   tied: boolean;
+  end?: number; // the symbol of a text's end; none: texts don't end
 }
 
 /** A weighted sum of a layer's units, see `WeightedSum` in rnnviz/networks/model_card.py. */
@@ -102,8 +104,9 @@ export interface Ask {
   why?: boolean;
   base?: number;
   digest?: string; // of the fixed part that the view holds
-  write?: number;
+  write?: boolean;
   at?: number;
+  tree?: number | null;
   temperature?: number;
   top_k?: number | null;
   top_p?: number | null;
@@ -208,6 +211,7 @@ export interface TrainingOrder {
   id: string; // of this training alone
   source: string; // the reader's choice: a text of the page's, "hello", or "own"
   text: string; // as it stands in its file
+  ends?: boolean; // whether each line is a text that ends
   corpus: { name: string; title: string; licence: string; language: string };
   recipe: Recipe;
   seconds: number; // of training

@@ -281,7 +281,7 @@ def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -
             name=model.name or "this one",
         )
     vocabulary = model.vocabulary
-    point_of = [0, *map(ord, vocabulary.characters)]
+    point_of = [0, *map(ord, vocabulary.decode(range(1, vocabulary.size)))]
     before, unknown = make_reader(model), UnknownCode(vocabulary)
     symbol_code = SymbolCode(Decoder(header.payload))
     report = Reporter(progress)

@@ -11,6 +11,9 @@ so the probabilities of all strings as read sum to one, no text has an infinite 
 different vocabularies compare in bits per character. A model whose normaliser replaces characters reads
 several strings as one, and needn't tell them apart. Memory does not grow with the text.
 
+Of a model that knows where texts end, an end counts as one of the n: it has a probability, so those of all
+texts with their ends sum to one. A text that isn't said to have ended has none.
+
 The cut of a text and the machine move no figure by more than 1e-4 of itself, except on texts that make a
 network magnify rounding with every step: one letter repeated for ever, say, or a language it never read.
 `Score.unsettled` counts the characters where that was noticed; `precise=True` computes in float64.
@@ -43,7 +46,7 @@ from rnnviz.scoring.totals import Rewriting, Totals, character_costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows
-from rnnviz.text.vocabulary import UNKNOWN_ID
+from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ def perplexity(
     costs: Callable[[Doubles], None] | None = None,
     context: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
+    ended: bool = False,
 ) -> Score:
     """The perplexity of a text or a file under `model`, as a Score. Rows have `perplexity_of_rows`.
 
@@ -140,6 +144,7 @@ def perplexity(
     costs     called with the nats of the characters, (k,) at a time, in order
     context   read first and not counted: the score is of log P(text | context)
     change    changes a network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list of changes
+    ended     the text ends here, and its end counts too, once: of a model that knows where texts end
 
     Raises TextError for a file that can't be read; DecodingError for a file that is no text; EmptyTextError
     for no characters; ConfigError for a text and a file, and with `precise` for a model of your own without a
@@ -165,6 +170,7 @@ def perplexity(
         on_costs=costs,
         context=context,
         change=change,
+        ended=ended,
         progress=progress,
     )
     warn_of_guess(result.file, result.encoding, result.certainty)
@@ -184,6 +190,7 @@ def score(
     on_costs: Callable[[Doubles], None] | None = None,
     context: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
+    ended: bool = False,
     max_characters: int | None = None,
     must_stop: Callable[[], bool] = lambda: False,
     progress: Progress | None = None,
@@ -208,6 +215,9 @@ def score(
     totals.context_characters = _read_context(model, scorer, context)
     length: int = getattr(scorer, "piece", PIECE_CHARS) if piece_chars is None else piece_chars
     texts = source.pieces(length, max_characters, must_stop)
+    if ended:
+        model.vocabulary.ended("")  # refuses a model without ends before anything is read
+        texts = _with_end(model.vocabulary, texts)
     for piece in _pieces(model, scorer, source, totals, texts, report, details=on_piece is not None):
         if on_piece is not None:
             on_piece(piece)
@@ -245,6 +255,15 @@ def score(
         rewritings=rewritings.spared,
         **totals.figures(model.vocabulary),
     )
+
+
+def _with_end(vocabulary: Vocabulary, pieces: Iterator[str]) -> Iterator[str]:
+    """A text's pieces, then its end."""
+    piece = ""
+    for piece in pieces:
+        yield piece
+    if piece and (end := vocabulary.ended(piece)[len(piece) :]):
+        yield end
 
 
 def _changed_scorer(
@@ -291,6 +310,8 @@ def _pieces(
                 first=piece_start + 1,
                 last=piece_start + len(text),
             )
+        ends = nll[ids == model.vocabulary.end]
+        totals.add_ends(len(ends), float(ends.sum()))
         yield Piece(text, nll, ids != UNKNOWN_ID, source.bytes_read, rank, entropy)
         piece_start += len(text)
 

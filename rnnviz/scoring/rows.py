@@ -30,7 +30,7 @@ from rnnviz.scoring.totals import Totals, WordCount, perplexity_from_sum
 from rnnviz.text.characters import Normaliser, normalise, without_shared_line_end
 from rnnviz.text.decoding import Source, warn_of_guess
 from rnnviz.text.row_files import Fault, RowFile, Rows, open_rows
-from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
+from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary
 
 MAX_FAULT_EXAMPLES = 5  # rows left out that a score names
 
@@ -58,7 +58,9 @@ class RowScorer:
         self._score_texts = None if precise else getattr(scorer, "score_texts", None)
 
     def __call__(self, encoded: EncodedRows) -> Doubles:
-        """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
+        """-Σ log P in nats of each row's known and its unknown symbols, how many are unknown, and -Σ log P
+        and the number of its ends, (k, 5).
+        """
         # All rows came as one array: the lengths cut it.
         rows = np.split(encoded.ids.astype(np.int64), np.cumsum(encoded.lengths)[:-1])
         if self._score_texts is not None:
@@ -66,12 +68,12 @@ class RowScorer:
         else:
             make_scorer = partial(scorer_of, self._model, precise=self._precise)
             log_probs = [advance_in_pieces(make_scorer(), row) for row in rows]
-        out = np.empty((len(rows), 3))
+        out, end = np.empty((len(rows), 5)), self._model.vocabulary.end
         for n, (ids, log_p, begin) in enumerate(
             zip(rows, log_probs, encoded.context_lengths.tolist(), strict=True)
         ):
-            unknown, nll = ids[begin:] == UNKNOWN_ID, -log_p[begin:]
-            out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum()
+            unknown, ends, nll = ids[begin:] == UNKNOWN_ID, ids[begin:] == end, -log_p[begin:]
+            out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum(), nll[ends].sum(), ends.sum()
         return out
 
 
@@ -122,6 +124,7 @@ def perplexity_of_rows(
     progress: Progress | None = None,
     name: str | None = None,
     precise: bool = False,
+    ended: bool | None = None,
 ) -> RowsScore:
     """The perplexity of the rows of a file (.jsonl, .csv, .parquet, also .jsonl.gz and so on) under `model`.
 
@@ -132,6 +135,7 @@ def perplexity_of_rows(
     context   the column of their contexts, which are read first and not counted
     on_row    called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
               or a `fault`
+    ended     whether each row's end counts, once; None: where the model knows where texts end
     encoding, progress, name and precise are those of `rnnviz.perplexity`
 
     Raises TextError for a file that can't be read or a column that isn't there; EmptyTextError for no
@@ -147,7 +151,7 @@ def perplexity_of_rows(
     """
     opened = open_rows(file, column=column, context=context, encoding=encoding, name=name)
     on_batch = on_row and partial(_call_with_rows, on_row)
-    rows = score_rows(model, opened, precise=precise, on_batch=on_batch, progress=progress)
+    rows = score_rows(model, opened, precise=precise, on_batch=on_batch, ended=ended, progress=progress)
     warn_of_guess(rows.file, rows.encoding, rows.certainty)
     if rows.damage is not None:
         raise rows.damage
@@ -166,6 +170,7 @@ def score_rows(
     precise: bool = False,
     on_batch: Callable[[RowBatch], None] | None = None,
     keep_columns: bool = False,
+    ended: bool | None = None,
     progress: Progress | None = None,
 ) -> RowsScore:
     """Score a file of rows.
@@ -187,7 +192,7 @@ def score_rows(
     if not isinstance(file, RowFile):
         raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
     scorer_of(model, precise=precise)  # refuses a model that can't score
-    scoring, report = _RowScoring(model, file), Reporter(progress)
+    scoring, report = _RowScoring(model, file, ended), Reporter(progress)
     # A cluster's model takes batches ahead of the costs that it returns: `tee` keeps the rows that wait.
     batches, ahead = tee(scoring.batches(keep_columns))
     encoded_batches = (encoded for _rows, encoded in ahead)
@@ -208,8 +213,11 @@ def score_rows(
 class _RowScoring:
     """The rows of a file on their way to a model, and the sums of the costs that come back."""
 
-    def __init__(self, model: LanguageModel, file: RowFile) -> None:
+    def __init__(self, model: LanguageModel, file: RowFile, ended: bool | None) -> None:
         self._model, self._file = model, file
+        self._ended = model.vocabulary.ends if ended is None else ended
+        if self._ended:
+            model.vocabulary.ended("")  # refuses a model without ends before anything is read
         self._normaliser = Normaliser(model.normaliser)
         self._damage: RnnvizError | None = None
         self.totals, self._left_out = Totals(file), Counter[str]()
@@ -231,8 +239,12 @@ class _RowScoring:
         texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in row_texts]
         contexts = [normalise(text, self._model.normaliser) for text in rows.contexts]
         for n, text in enumerate(texts):
-            if text:
+            if self._ended and END in text:
+                rows.faults[n] = Fault("broken", TextError("it has U+0003 inside, a text's end"))
+                texts[n] = contexts[n] = ""
+            elif text:
                 self.totals.bytes += len(rows.texts[n].encode())
+                texts[n] = self._model.vocabulary.ended(text) if self._ended else text
             elif rows.faults[n] is None:
                 rows.faults[n] = Fault("empty", EmptyTextError("it has no characters"))
                 contexts[n] = ""
@@ -244,7 +256,7 @@ class _RowScoring:
         return replace(rows, texts=texts), encoded
 
     def add_costs(self, rows: Rows, context_lengths: Ids, costs: Doubles) -> RowBatch:
-        """The scores of k rows, from their `costs` (k, 3) and their `context_lengths` (k,)."""
+        """The scores of k rows, from their `costs` (k, 5) and their `context_lengths` (k,)."""
         finite = np.isfinite(costs).all(axis=1)
         if not finite.all():
             raise CheckpointError(
@@ -256,8 +268,9 @@ class _RowScoring:
             )
         scores = []
         sums = zip(rows.texts, rows.faults, context_lengths.tolist(), costs.tolist(), strict=True)
-        for number, (text, fault, before, (nats_known, nats, unknown)) in enumerate(sums, rows.start):
+        for number, (text, fault, before, (nats_known, nats, unknown, *ends)) in enumerate(sums, rows.start):
             if fault is None:
+                self.totals.add_ends(int(ends[1]), ends[0])
                 nats += nats_known + unknown * self._model.vocabulary.unknown_cost
                 scores.append(self._count_row(number, text, before, int(unknown), nats, nats_known))
                 continue
@@ -272,7 +285,7 @@ class _RowScoring:
         self, number: int, text: str, context_length: int, unknown: int, nats: float, nats_known: float
     ) -> RowScore:
         words = WordCount()
-        words.add(text)
+        words.add(text.replace(END, "\n"))
         self.totals.words.end()
         self.totals.add_sums(text, unknown, nats, nats_known)
         self.totals.context_characters += context_length

@@ -14,27 +14,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz import checks
-from rnnviz.arrays import Doubles, Ids
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.checks import checked
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
 from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
+from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
 
 PROMPT_PIECE_CHARS = 1024
 """Characters whose states are computed at a time."""
+
+TREE_STEPS = 6
+"""Steps of a tree of continuations: 16 predictions, which the page's engine makes within a keystroke."""
+TREE_PATHS = 3
+"""Paths of a tree that go on at each step."""
+FEWEST_BRANCHES, MOST_BRANCHES = 2, 4
+"""Characters at each step: the likeliest path may show more than the others, which keeps a column short."""
+LEAST_PROBABILITY = 0.01
+"""Beyond the fewest, no character less likely than this is shown: where a network is sure, they are noise."""
 
 
 class Reader(Protocol):
@@ -105,7 +114,8 @@ def sample(
     seed: int | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> str:
-    """`length` characters that `model` writes after `prompt`, as a text without the prompt.
+    """`length` characters that `model` writes after `prompt`, as a text without the prompt; fewer where the
+    model ends the text.
 
     prompt       read first; with an empty prompt, a text begins
     temperature  1 draws from the model's own distribution, less sharpens it, 0 takes the most
@@ -159,6 +169,18 @@ def stream(
     )
 
 
+def sample_texts(model: Model, prompt: str, length: int, *, temperature: float, seed: int) -> str:
+    """A sample; of a model that knows where texts end, texts one after another, each after the prompt, up
+    to the same length.
+    """
+    text = sample(model, prompt, length, temperature=temperature, seed=seed)
+    while model.vocabulary.ends and len(text) < length:
+        seed += 1
+        text += "\n" if model.vocabulary.by_line else END
+        text += prompt + sample(model, prompt, length, temperature=temperature, seed=seed)
+    return text[:length]
+
+
 def resume(
     read: Trace,
     t: int,
@@ -170,7 +192,8 @@ def resume(
     seed: int | None = None,
     changes: Changes = NO_CHANGES,
 ) -> str:
-    """`length` characters that follow the first `t` characters of a Trace, which are not read again.
+    """`length` characters that follow the first `t` characters of a Trace, which are not read again; fewer
+    where the text ends.
 
     The same seed gives the same characters as `sample` there, unless `changes` change the network's states.
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
@@ -180,6 +203,67 @@ def resume(
     # The start symbol is input 0, so t characters later the next input is number t + 1.
     after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
     return "".join(draw_characters(after, read.model_name, read.vocabulary, length, settings, seed))
+
+
+class Branch(NamedTuple):
+    """A character of a tree of continuations.
+
+    parent  the number of the branch that it follows, counted from 1; 0: it is a first character
+    symbol  its integer
+    p       its probability after what stands before it, by the network
+    share   the probability that sampling draws it there, 0 if the settings leave it out
+    """
+
+    parent: int
+    symbol: int
+    p: float
+    share: float
+
+
+def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list[Branch]:
+    """The tree of continuations of a text's first `t - past` characters, of TREE_STEPS steps, step by step.
+
+    The first `past` steps follow the text and show its character too, however unlikely. At each later step
+    the TREE_PATHS paths go on that sampling by `settings` is likeliest to take, and none beyond a text's
+    end. A place without probabilities, as after a relu network's states have exploded, has no branches.
+    Raises ConfigError for a t - past outside 0 .. T.
+    """
+    tree: list[Branch] = []
+    # The paths that go on, in the tree's order, so that no two lines cross: the number of each one's last
+    # branch, how likely sampling takes it, and the state before that branch is read.
+    paths = [(0, 1.0, read.state_after(t - past))]
+    for step in range(TREE_STEPS):
+        actual = int(read.ids[t - past + step]) if step < past else None
+        likeliest_path = max(range(len(paths)), key=[reach for _, reach, _ in paths].__getitem__, default=0)
+        reached: list[tuple[int, float, tuple[Floats, Floats | None]]] = []
+        for n, (number, reach, state) in enumerate(paths):
+            reader = NetworkReader(read.weights, state)
+            if number:
+                reader.read(np.array([tree[number - 1].symbol]))
+            log_probs = reader.log_probs()
+            if not np.isfinite(log_probs).all():
+                continue
+            p, shares = np.exp(log_probs), sampling_distribution(log_probs, **asdict(settings))
+            likeliest = 1 + np.argsort(-log_probs[1:], kind="stable")  # without <unk>, which is never drawn
+            limit = MOST_BRANCHES if n == likeliest_path else FEWEST_BRANCHES
+            symbols = [
+                int(s)
+                for k, s in enumerate(likeliest[:limit])
+                if k < FEWEST_BRANCHES or p[s] >= LEAST_PROBABILITY
+            ]
+            if actual is not None and actual not in symbols:
+                symbols.append(actual)
+            after = reader.hidden[0], None if reader.cell is None else reader.cell[0]
+            for symbol in symbols:
+                tree.append(Branch(number, symbol, float(p[symbol]), float(shares[symbol])))
+                reached.append((len(tree), reach * tree[-1].share, after))
+        if actual is not None:  # what stands there goes on, though it may never be drawn
+            paths = [(n, 1.0, state) for n, _, state in reached if tree[n - 1].symbol == actual]
+        else:
+            going_on = [path for path in reached if tree[path[0] - 1].symbol != read.vocabulary.end]
+            likely = sorted(going_on, key=lambda path: -path[1])[:TREE_PATHS]
+            paths = sorted((path for path in likely if path[1] > 0), key=lambda path: path[0])
+    return tree
 
 
 @checked
@@ -258,7 +342,9 @@ def draw_characters(
     settings: SamplingSettings,
     seed: int | None,
 ) -> Iterator[str]:
-    """Draw `length` characters, each read by `reader` before the next; `name` is the model's in errors."""
+    """Draw `length` characters, each read by `reader` before the next, fewer if the text ends; `name` is the
+    model's in errors.
+    """
     generator = np.random.default_rng(seed)
     for _ in range(length):
         # A new array by the protocol, so it may be changed.
@@ -272,6 +358,8 @@ def draw_characters(
                 name=name,
             )
         symbol = best if settings.temperature == 0 else _choose(log_probs, settings, generator)
+        if symbol == vocabulary.end:
+            return
         yield vocabulary.symbol(symbol)
         reader.read(np.array([symbol]))
 

@@ -83,6 +83,11 @@ class Score(Pictured, Finding):
     word_perplexity       exp(total cost in nats / words): the cost of all characters, white space too, shared
                           out among the words
     given_characters      characters of the context, which was read before and is not counted
+    ends                  ends of texts among the `characters`: a model that knows where a text ends
+                          predicts them too
+    bits_per_character_without_ends  the bits of the other characters, for a comparison with a model that
+                                     doesn't
+                          know; None without ends
     unsettled             characters in stretches of 2,048 and more where the network magnified rounding from
                           one end to the other: another machine gives other costs there. 0 for texts below
                           16,384 characters and precise readings, which are not examined
@@ -123,6 +128,8 @@ class Score(Pictured, Finding):
     words: int | None = None
     word_perplexity: float | None = None
     given_characters: int = 0
+    ends: int = 0
+    bits_per_character_without_ends: float | None = None
     # The figures end here: `to_json` and the repr have no field with repr=False.
     interval: PerplexityInterval | None = field(default=None, repr=False)
     guess: float = field(default=math.inf, repr=False)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Ids, Mask, Points
 from rnnviz.networks.progress import Reporter
 from rnnviz.text.characters import PLAINER, REWRITINGS
-from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary, code_points
+from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary, code_points
 
 if TYPE_CHECKING:
     from rnnviz.text.decoding import SourceText
@@ -153,9 +153,9 @@ class Totals:
     def __init__(self, source: "SourceText | RowFile") -> None:
         self._source, self.read_to = source, 0
         self._began = time.perf_counter()
-        self.characters = self.unknown = self.bytes = self.context_characters = 0
+        self.characters = self.unknown = self.bytes = self.context_characters = self.ends = 0
         self.words = WordCount()
-        self._nats, self._nats_known = Sum(), Sum()
+        self._nats, self._nats_known, self._nats_ends = Sum(), Sum(), Sum()
 
     def add(self, text: str, nll: Doubles, is_known: Mask) -> None:
         """Add the next piece of a text, n characters: costs in nats (n,), and which characters are known."""
@@ -165,9 +165,14 @@ class Totals:
         """Add the next piece of a text by its sums, in nats."""
         self.characters += len(text)
         self.unknown += unknown
-        self.words.add(text)
+        self.words.add(text.replace(END, "\n"))
         self._nats.add(nats)
         self._nats_known.add(nats_known)
+
+    def add_ends(self, ends: int, nats: float) -> None:
+        """Add the ends of texts among the characters, and their cost in nats."""
+        self.ends += ends
+        self._nats_ends.add(nats)
 
     @property
     def perplexity(self) -> float | None:
@@ -203,6 +208,11 @@ class Totals:
             "words": words,
             "word_perplexity": perplexity_from_sum(nats, words) if words else None,
             "given_characters": self.context_characters,
+            "ends": self.ends,
+            "bits_per_character_without_ends": (bits - self._nats_ends.value / math.log(2))
+            / (self.characters - self.ends)
+            if 0 < self.ends < self.characters
+            else None,
             # A uniform guess pays for unknown characters as the model does.
             "guess": math.exp(
                 math.log(vocabulary.size) + vocabulary.unknown_cost * self.unknown / self.characters

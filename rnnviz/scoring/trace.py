@@ -369,6 +369,7 @@ def pack_trace(trace: Any, beside: Arrays) -> bytes:
         "format": FILE_FORMAT,
         "model_name": trace.model_name,
         "vocabulary": trace.vocabulary.to_json(),
+        "ends": trace.vocabulary.ends,
         "layers": [[layer.cell, layer.units, layer.activation] for layer in weights.layers],
     }
     # As bytes: an array of objects would be pickled.
@@ -424,7 +425,9 @@ def _unpack_arrays(stored: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
         Layer(cell, units, activation, **{part: stored.get(f"weights.{n}.{part}") for part in _LAYER_WEIGHTS})  # type: ignore[arg-type]
         for n, (cell, units, activation) in enumerate(kinds)
     )
-    weights = Weights(layers, **{part: stored.get(f"weights.{part}") for part in _SHARED_WEIGHTS})  # type: ignore[arg-type]
+    vocabulary = Vocabulary.from_json(about["vocabulary"], ends=about.get("ends") is True)
+    shared = {part: stored.get(f"weights.{part}") for part in _SHARED_WEIGHTS}
+    weights = Weights(layers, **shared, end=vocabulary.end)  # type: ignore[arg-type]
     text = stored["text"].astype("<u4").tobytes().decode("utf-32-le")
     arrays = {name: stored[name] for name in ARRAYS if name not in _SPLIT_FIELDS}
     # The file has row 0 apart, so that `hidden` has a row for each character.
@@ -439,7 +442,7 @@ def _unpack_arrays(stored: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
         if values.shape != shapes[name] or values.dtype.kind not in _DTYPE_KINDS[name]:
             raise ValueError(f"{name} has shape {values.shape} and type {values.dtype}")
     # Inputs choose rows of the weights: outside them numpy would raise later, or wrap around.
-    vocabulary, inputs = Vocabulary.from_json(about["vocabulary"]), arrays["_inputs"]
+    inputs = arrays["_inputs"]
     if not 0 <= inputs.min() <= inputs.max() <= vocabulary.start or not isinstance(about["model_name"], str):
         raise ValueError("it is of another model")
     for values in arrays.values():

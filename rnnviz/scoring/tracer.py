@@ -48,11 +48,19 @@ MAX_BATCH_TEXTS = 64
 
 @overload
 def trace(  # type: ignore[overload-overlap]  # a str is an iterable of them
-    model: Network, text: TextOrPath, *, change: StateChange | Sequence[StateChange] | None = None
+    model: Network,
+    text: TextOrPath,
+    *,
+    change: StateChange | Sequence[StateChange] | None = None,
+    ended: bool = False,
 ) -> Trace: ...
 @overload
 def trace(
-    model: Network, text: Iterable[TextOrPath], *, change: StateChange | Sequence[StateChange] | None = None
+    model: Network,
+    text: Iterable[TextOrPath],
+    *,
+    change: StateChange | Sequence[StateChange] | None = None,
+    ended: bool = False,
 ) -> list[Trace]: ...
 @checked
 def trace(
@@ -60,12 +68,15 @@ def trace(
     text: TextOrPath | Iterable[TextOrPath],
     *,
     change: StateChange | Sequence[StateChange] | None = None,
+    ended: bool = False,
 ) -> Trace | list[Trace]:
     """The Trace of `model` reading a text: its states, predictions and costs.
 
     text     T characters, maybe none; a str is the text itself, a `pathlib.Path` a file; or a list of these,
              for a list of their Traces in the same order
     change   changes the network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list
+    ended    the text ends here, and the Trace has its end, U+0003, as one character more: of a network that
+             knows where texts end
 
     Texts of a list are read side by side, on the GPU where the model is on one. Their Traces equal those of
     single texts to 1e-4, unless the network magnifies rounding: see `rnnviz.scoring.perplexity`. Raises
@@ -81,13 +92,13 @@ def trace(
     [7, 0, 8]
     """
     if isinstance(text, Iterable) and not isinstance(text, str | bytes | bytearray):
-        return (
-            _trace_batch(model, text)
-            if change is None
-            else [trace(model, item, change=change) for item in text]
-        )
+        if change is None and not ended:
+            return _trace_batch(model, text)
+        return [trace(model, item, change=change, ended=ended) for item in text]
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)
-    return Tracer(model, changes).extend(text_of(text, model.vocabulary.characters))
+    tracer = Tracer(model, changes)
+    read = text_of(text, model.vocabulary.characters)
+    return tracer.extend(model.vocabulary.ended(read) if ended else read)
 
 
 def trace_long_text(model: Network, text: str, progress: Progress | None = None) -> Trace:
@@ -324,7 +335,8 @@ def _read_batch(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[F
     inputs[0] = model.vocabulary.start
     for row, symbols in enumerate(ids):
         inputs[1 : len(symbols) + 1, row] = symbols
-    if getattr(model, "device_name", "CPU") != "CPU":  # on the CPU numpy is faster than torch
+    on_gpu = getattr(model, "device_name", "CPU") != "CPU"
+    if on_gpu and not model.vocabulary.ends:  # on the CPU numpy is faster than torch
         return cast("tuple[Floats, ...]", cast(Any, model).states(inputs))
     hidden, cell = weights.states(len(inputs) + 1, len(ids))
     weights.run(inputs, hidden, cell)

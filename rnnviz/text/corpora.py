@@ -5,7 +5,7 @@
     python-docs      the language reference that Python's help() shows
     machine          the word of the textbook's toy example
     timemachine      H. G. Wells, The Time Machine, which comes with the package
-    names            first names, a name a line, which come with the package
+    names            first names, each a text that ends, a name a line, which come with the package
     tinyshakespeare  scenes from Shakespeare; fetched on request
 
 and the user's own file or text. Only `fetch` uses the network.
@@ -21,7 +21,8 @@ import re
 import sys
 import sysconfig
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -36,7 +37,8 @@ from rnnviz.reprs import ReprMixin
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import open_text, warn_of_guess
-from rnnviz.text.vocabulary import code_points
+from rnnviz.text.row_files import Fault, open_rows
+from rnnviz.text.vocabulary import END, code_points
 
 DownloadProgress = Callable[[int, int], object]  # bytes received, bytes expected
 
@@ -246,7 +248,8 @@ class Corpus(ReprMixin):
     """A text with its provenance.
 
     `text` has LF line ends. `language` is a BCP 47 code, "python" for source code, or empty where unknown.
-    `skipped` names parts of a corpus that this machine lacks.
+    `skipped` names parts of a corpus that this machine lacks. `ends`: it holds texts that end, each in a
+    line or, where one of them has several, with U+0003 behind it; a network learns where they end.
     """
 
     name: str
@@ -256,6 +259,7 @@ class Corpus(ReprMixin):
     language: str
     text: str
     skipped: tuple[str, ...] = ()
+    ends: bool = False
 
     @cached_property
     def sha256(self) -> str:
@@ -280,8 +284,8 @@ class Corpus(ReprMixin):
     def split(self, validation: float = 0.05, held_out: float = 0.10) -> Split:
         """Cut the text in order into training, validation and held-out parts, by shares of the characters.
 
-        Borders are rounded down. A text shorter than 200 characters is all training. Raises ConfigError for
-        shares that are negative or leave nothing to train on.
+        Borders are rounded down; texts that end stay whole. A text shorter than 200 characters is all
+        training. Raises ConfigError for shares that are negative or leave nothing to train on.
 
         >>> from rnnviz import corpora
         >>> [len(part) for part in vars(corpora.open_corpus("ab " * 500).split()).values()]
@@ -299,6 +303,9 @@ class Corpus(ReprMixin):
             return Split(self.text, "", "")
         # Rounded first, so that 1 - 0.1 - 0.05 is 0.85 for every n.
         first, second = int(n * round(1 - held_out - validation, 9)), int(n * round(1 - held_out, 9))
+        if self.ends:
+            end = END if END in self.text else "\n"
+            first, second = (self.text.find(end, border - 1) + 1 or n for border in (first, second))
         return Split(self.text[:first], self.text[first:second], self.text[second:])
 
 
@@ -325,6 +332,45 @@ def from_text(
     return Corpus(name, title or name, licence, "your own text", language, normalise(text))
 
 
+MAX_LEFT_OUT = 5  # rows left out that a warning names
+
+
+def from_texts(
+    texts: Iterable[str], name: str = "texts", *, title: str = "", language: str = "", licence: str = ""
+) -> Corpus:
+    """Texts that end, such as names, as a corpus. Empty ones are left out. The order is by a hash, so that
+    its parts are alike and equal texts stand in one part. Raises CorpusError for none and for one with
+    U+0003 inside.
+
+    >>> from_texts(["Bob", "Ann"]).text
+    'Ann\\nBob\\n'
+    """
+    normalised = [normalise(text) for text in texts if check_text(text)]
+    end = END if any("\n" in text for text in normalised) else "\n"
+    corpus = from_text("".join(text + end for text in sorted(normalised, key=sha256)), name)
+    if corpus.text.count(END) > (len(normalised) if end == END else 0):
+        raise CorpusError("{name} has a text with U+0003 inside, which stands for a text's end", name=name)
+    return replace(corpus, title=title or name, language=language, licence=licence, ends=True)
+
+
+def _column(path: Path, column: str, encoding: str | None) -> list[str]:
+    """The texts in a column of a file of rows; a warning names those that are left out."""
+    file = open_rows(path, column=column, encoding=encoding, name=path.name)
+    texts, left_out = list[str](), list[str]()
+    for rows in file.batches():
+        for number, (text, fault) in enumerate(zip(rows.texts, rows.faults, strict=True), rows.start):
+            if fault is None and (not text or END in text):
+                fault = Fault("empty", TextError("it is no text to train on: empty, or with U+0003 inside"))
+            if fault is None:
+                texts.append(text)
+            else:
+                left_out.append(f"{file.name}, row {number:,}: {fault.error}")
+    if left_out:
+        count = f"{len(left_out):,} of {len(left_out) + len(texts):,} rows are left out"
+        warnings.warn("; ".join([*left_out[:MAX_LEFT_OUT], count]), stacklevel=4)
+    return texts
+
+
 def from_file(
     path: str | os.PathLike[str],
     *,
@@ -333,8 +379,10 @@ def from_file(
     language: str = "",
     licence: str = "",
     encoding: str | None = None,
+    column: str | None = None,
 ) -> Corpus:
-    """A text file as a corpus, named after the file.
+    """A text file as a corpus, named after the file; with `column`, the texts of that column of a file of
+    rows.
 
     Raises TextError for an unreadable path, DecodingError for a file that is no text, CorpusError for an
     empty file.
@@ -346,6 +394,11 @@ def from_file(
     'book'
     """
     path = Path(check_path(path))
+    if column is not None:
+        about = {"title": title or path.name, "language": language, "licence": licence}
+        return replace(
+            from_texts(_column(path, column, encoding), name or path.stem, **about), source=path.name
+        )
     stream = open_text(path, encoding=encoding)
     warn_of_guess(path.name, stream.encoding, stream.certainty)
     text = "".join(stream)
@@ -400,7 +453,7 @@ def read(name: str) -> Corpus:
     if name in _LOCAL:
         about, reader = _LOCAL[name]
         text, skipped = reader()
-        return Corpus(name, *about, text=normalise(text), skipped=skipped)
+        return Corpus(name, *about, text=normalise(text), skipped=skipped, ends=name in _ENDING)
     remote = REMOTE[name]
     try:
         data = remote.path.read_bytes()
@@ -462,18 +515,22 @@ def fetch(name: str, progress: DownloadProgress | None = None, *, base_url: str 
 
 @checked
 def open_corpus(
-    given: str | os.PathLike[str],
+    given: str | os.PathLike[str] | Sequence[str],
     *,
     name: str = "",
     title: str = "",
     language: str = "",
     licence: str = "",
     encoding: str | None = None,
+    column: str | None = None,
+    lines: bool = False,
 ) -> Corpus:
-    """A corpus by its name, a file, or a text.
+    """A corpus by its name, a file, a text, or texts that end.
 
     given     a str: one of `names()`, or the text itself, of more than one word; a `pathlib.Path`: a text
-              file
+              file; a list of str: texts that end
+    column    of a file of rows, .csv or .jsonl: each row has a text there that ends
+    lines     each line is a text that ends
     name, title, language, licence   replace the known values; language is a BCP 47 code, or "python"
     encoding  the file's encoding; None: found from the file
 
@@ -488,7 +545,9 @@ def open_corpus(
     26
     """
     if isinstance(given, os.PathLike):
-        corpus = from_file(given, encoding=encoding)
+        corpus = from_file(given, encoding=encoding, column=column)
+    elif not isinstance(given, str) and isinstance(given, Sequence):
+        corpus = from_texts(given)
     elif check_text(given) in names():
         corpus = read(given)
     elif len(given) <= LONGEST_PATH and _PATH.fullmatch(given):
@@ -505,6 +564,9 @@ def open_corpus(
         )
     else:
         corpus = from_text(given)
+    if lines:
+        by_line = from_texts(corpus.text.split("\n"), corpus.name)
+        corpus = replace(corpus, text=by_line.text, ends=True)
     return replace(
         corpus,
         name=name or corpus.name,
@@ -515,7 +577,13 @@ def open_corpus(
 
 
 def named_or_file(
-    name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "", licence: str = ""
+    name_or_path: str | os.PathLike[str],
+    *,
+    title: str = "",
+    language: str = "",
+    licence: str = "",
+    column: str | None = None,
+    lines: bool = False,
 ) -> Corpus:
     """A corpus as a command line names it: by name, or the file at a path; the name wins where both exist.
 
@@ -527,7 +595,9 @@ def named_or_file(
             _check(source)
         else:
             source = Path(source)
-    return open_corpus(source, title=title, language=language, licence=licence)
+    if column is not None and not isinstance(source, Path):
+        raise ConfigError("a column is that of a file of rows; {name} is none", name=source)
+    return open_corpus(source, title=title, language=language, licence=licence, column=column, lines=lines)
 
 
 def source_url() -> str:
@@ -594,6 +664,10 @@ _LOCAL: dict[str, tuple[_About, _Reader]] = {
         partial(_read_shipped, "names.txt"),
     ),
 }
+
+
+_ENDING = ("names",)
+"""Corpora of texts that end."""
 
 
 @dataclass(frozen=True)

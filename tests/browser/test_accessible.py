@@ -17,6 +17,11 @@ def explore(page: Page, url: str) -> Iterator[str]:
     yield "as it opens"
     page.get_by_text("More", exact=True).click()
     yield "with what stands behind More"
+    page.get_by_role("button", name="Show what could follow").click()
+    page.locator(".rv-step button").first.click()
+    expect(page.locator(".rv-step [aria-current]")).to_be_visible()
+    yield "with the tree of continuations"
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Present").click()
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     yield "presented"

@@ -8,10 +8,10 @@ from playwright.sync_api import Locator, expect
 
 import rnnviz
 from rnnviz.figures import live as figures
-from rnnviz.page.live_session import BRANCH_CHARS
+from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
 from tests.support.driving import make_anew, until
-from tests.support.explore_page import MODEL, OPENING, expect_bars
+from tests.support.explore_page import MODEL, OPENING, branch_out, expect_bars, expect_tree
 
 
 def best(text: str, t: int, n: int = 0) -> str:
@@ -153,33 +153,62 @@ def test_continue_writes_coloured_text_as_one_undo_step(live: Live) -> None:
 
 
 @pytest.mark.usefixtures("anew")
-def test_clicked_continuation_is_taken(live: Live) -> None:
-    branch = live.page.get_by_role("button", name="Show 3 continuations")
-    ways, letters = live.page.locator(".rv-way"), live.page.locator(".rv-way bdi")
-    branch.press("Enter")
-    expect(ways.first).to_be_focused()
+def test_tree_shows_what_could_follow_and_writes_it(live: Live) -> None:
+    branch_out(live)
+
+
+@pytest.mark.usefixtures("anew")
+def test_tree_begins_at_caret_and_follows_sliders(live: Live) -> None:
+    live.caret(4)
+    live.page.get_by_role("button", name="Show what could follow").click()
+    expect_tree(live, 4)
+    set_dial(live, "top-k", 1)  # the second of the counts
+    expect_tree(live, 4, top_k=2)
+    set_dial(live, "temperature", 0)
+    text, first = next(iter(expect_tree(live, 4, temperature=0, top_k=2).items()))
+    first.click()
+    live.reads("The " + text + "Time Traveller")
+    expect_tree(live, 5, 1, temperature=0, top_k=2)
+    live.area.press("ArrowRight")  # the caret alone
+    expect_tree(live, 6, temperature=0, top_k=2)
+    live.area.press("Escape")
+
+
+@pytest.mark.usefixtures("anew")
+def test_tree_is_walked_by_keys(live: Live) -> None:
+    opener = live.page.get_by_role("button", name="Show what could follow")
+    opener.press("Enter")
+    tree = expect_tree(live, 18)
+    first, second, *_ = tree
+    expect(tree[first]).to_be_focused()
+    live.press("ArrowDown", "ArrowUp", "ArrowLeft")  # nothing stands before the first
+    expect(tree[first]).to_be_focused()
+    live.press("ArrowDown")
+    expect(tree[second]).to_be_focused()
+    live.press("ArrowRight")
+    after = next(way for way in tree if way[0] == second and len(way) == 2)
+    expect(tree[after]).to_be_focused()
+    name = "".join(map(visible, after))
+    expect(tree[after]).to_have_accessible_name(
+        re.compile(rf"^{re.escape(name[1])} [\d.]+ %: write {re.escape(name)}$")
+    )
+    live.press("Enter")
+    live.reads(OPENING + after)
+    expect(expect_tree(live, 20, 2)[after]).to_be_focused()
+    live.press("ArrowLeft", "Enter")  # back by one
+    live.reads(OPENING + second)
     live.press("Escape")
-    expect(ways.first).to_be_hidden()
-    expect(branch).to_be_focused()
-    takes: list[Callable[[], None]] = [lambda: live.press("3"), lambda: letters.nth(2).click()]
-    for choose_way in takes:
-        branch.press("Enter")
-        expect(ways.first).to_be_focused()
-        texts = letters.all_text_contents()
-        assert len(set(texts)) == 3
-        assert {len(text) for text in texts} == {BRANCH_CHARS}
-        assert live.text == OPENING  # nothing is written yet
-        choose_way()
-        live.reads(OPENING + texts[2])
-        expect(ways.first).to_be_hidden()
-        expect(live.area).to_be_focused()
-        live.press("Control+z")
-        live.reads(OPENING)
-    branch.click()
-    expect(ways.first).to_be_visible()
-    live.press("x")  # what is typed closes what was offered
-    live.reads(OPENING + "x")
-    expect(ways.first).to_be_hidden()
+    expect(live.page.locator(".rv-step button").first).to_be_hidden()
+    expect(opener).to_be_focused()
+
+
+@pytest.mark.usefixtures("anew")
+def test_remounted_view_keeps_tree(live: Live) -> None:
+    live.page.get_by_role("button", name="Show what could follow").click()
+    expect_tree(live, 18)
+    make_anew(live.root)
+    expect(live.root).to_have_attribute("data-theme", "dark")
+    expect_tree(live, 18)
 
 
 CORNER = "(c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data].slice(0, 3)"

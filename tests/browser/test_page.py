@@ -12,6 +12,7 @@ from rnnviz.page import build, folder
 from tests.browser.conftest import Live
 from tests.support.browser import SETTLED, inaccessible
 from tests.support.driving import until
+from tests.support.explore_page import branch_out
 from tests.support.serving import serve_files
 
 
@@ -83,6 +84,10 @@ def test_first_key_restores_opening_and_is_typed(browser: Browser, port: int) ->
     length = len(area.input_value())
     expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", str(length))
     page.context.close()
+
+
+def test_tree_shows_what_could_follow_and_writes_it(view: Live) -> None:
+    branch_out(view)
 
 
 def test_chosen_network_reads_same_text_and_back_returns(view: Live) -> None:

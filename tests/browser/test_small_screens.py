@@ -114,5 +114,15 @@ def test_phone_shows_text_and_picture_on_one_screen(page: Page, app_url: str, si
     for name in page.locator(".rv-scale .rv-name").all():
         assert box_of(name)["x"] >= 0
     assert page.evaluate(WIDER) <= 0
+    page.get_by_role("button", name="Show what could follow").click()
+    expect(page.locator(".rv-step:visible")).to_have_count(3)
+    for branch in page.locator(".rv-step button:visible").all():
+        box = box_of(branch)
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= size["width"]
+    expect(page.get_by_role("textbox", name="Your text")).to_be_in_viewport()
+    expect(page.locator(".rv-step button").first).to_be_in_viewport()
+    page.get_by_role("button", name="Close").click()
+    assert page.evaluate(WIDER) <= 0
     page.get_by_role("button", name="Present").click()  # shows the whole picture
     expect(page.locator(".rv-heat")).to_be_visible()

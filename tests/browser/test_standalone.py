@@ -9,9 +9,10 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.page import build
 from tests.browser.conftest import Live
-from tests.support.models import TEXT
+from tests.support.models import TEXT, tiny, with_tensors
 
 
 @pytest.fixture(scope="session")
@@ -82,3 +83,38 @@ def test_app_serves_page(page: Page, app_url: str) -> None:
     area.fill("The Time")
     expect(response.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
     expect(response).to_have_title("tiny-gru · rnnviz")
+
+
+@pytest.fixture
+def ending(page: Page, tmp_path: Path) -> Live:
+    """The page of a network that ends its texts soon."""
+    model = tiny("gru", ends=True)
+    bias = model.tensors["readout.bias"].copy()
+    bias[model.vocabulary.end] += 2
+    path = checkpoint.save(with_tensors(model, readout_bias=bias), tmp_path / "names.safetensors")
+    file = tmp_path / "page.html"
+    file.write_text(build.single_file(checkpoint.read_info(path)), "utf-8")
+    return Live(page, f"{file.as_uri()}?text=The")
+
+
+def test_a_bar_ends_the_text_and_so_does_the_network(ending: Live) -> None:
+    model = load_numpy(
+        Path(str(ending.page.url).removeprefix("file://").split("?")[0]).parent / "names.safetensors"
+    )
+    end = ending.page.get_by_role("button", name="write end of the text")
+    chance = math.exp(rnnviz.trace(model, "The").log_probs[-1, model.vocabulary.end])
+    expect(end).to_have_accessible_name(re.compile(rf", {100 * chance:.1f}\s%"))
+    expect(ending.page.locator(".rv-next-list")).to_contain_text("⏹")
+    end.click()
+    ending.painted(4)
+    assert ending.text == "The\n"
+    # The next text begins as the first one did.
+    assert float(ending.number("perplexity")) == pytest.approx(
+        rnnviz.perplexity(model, "The\n").perplexity, rel=1e-3
+    )
+    for _ in range(5):
+        ending.write("The")
+        ending.page.get_by_role("button", name="Continue").click()
+        expect(ending.page.get_by_role("button", name="Continue")).to_be_visible()
+        assert set(ending.text) <= {*model.vocabulary.characters, "\n"} - {"\x03"}
+        assert len(ending.text) < 3 + 120

@@ -35,6 +35,7 @@ NETWORKS = {
     for (cell, options), (n, form) in product(CELLS, enumerate(FORMS))
 }
 NETWORKS["typography"] = replace(tiny("gru"), normaliser="typography")
+NETWORKS["ends"], NETWORKS["ends-mingru"] = tiny("gru", ends=True), tiny("mingru", ends=True)
 NETWORKS["corners"] = replace(tiny("mingru"), normaliser="corner-brackets")
 
 UNKNOWN = "\ufeffé道🎉\r\nA “quartz” machine… the 「lever」\rof – brass\n"
@@ -103,7 +104,7 @@ def test_a_program_gives_the_perplexity_of_the_package(
     assert most_probable == "the“" + rnnviz.sample(model, "the“", 40, temperature=0)
     assert ids == [model.vocabulary.start, *model.vocabulary.encode("a\nb\n道")]
     assert written.startswith("The lever")
-    assert len(written) == len("The lever") + 300
+    assert len(written) == len("The lever") + 300 or model.vocabulary.ends
     assert {*written} <= {*model.vocabulary.characters, *"The lever\n"}
 
 

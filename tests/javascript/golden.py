@@ -35,6 +35,8 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "lstm": ("lstm", {"layers": 2}),
     "one-hot": ("lstm", {"embedding_size": 0}),
     "mingru": ("mingru", {"layers": 2}),
+    "ends": ("gru", {"layers": 2, "ends": True}),
+    "ends-lstm": ("lstm", {"ends": True}),
 }
 ASKS: list[dict[str, Any]] = [
     {"text": ""},
@@ -67,6 +69,11 @@ ASKS: list[dict[str, Any]] = [
     {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "pin": 99, "quantity": "output"},
     *({"text": TEXT[:200], "unit": 12, "pin": t, "quantity": q} for t in (0, 99) for q in ("hidden", "cell")),
     {"text": "one\r\ntwo\rthree\n\r\n"},
+    *(
+        {"text": "The Time\n\nTraveller\nwas", "quantity": q, "pin": 12, "unit": 3, "why": True}
+        for q in ("hidden", "update", "forget")
+    ),
+    {"text": "The Time\n\nTrave\nwas"},
     {"text": "“é—" * 20},
     {"text": "aZ;" * 20},
     {"text": "The Time was his", "temperature": 0.01, "top_k": 1000},
@@ -74,6 +81,11 @@ ASKS: list[dict[str, Any]] = [
     {"text": "e\u0301 🐒👨\u200d👩 \ufeff\u2028\x00\t水", "columns": 400},
     {"text": TEXT[:700] + TEXT[:700], "columns": 400},
     *({"text": TEXT[:500], "pin": t, "why": True} for t in (499, 499, 300, 3, 1, 0, 500)),
+    {"text": "", "tree": 0, "temperature": 1},
+    {"text": "The Time was his", "at": 8, "tree": 3, "temperature": 1},
+    {"text": "The Time was his", "at": 99, "tree": 1, "temperature": 1.5, "top_k": 3},
+    {"text": "The Time was his", "at": 2, "tree": 3, "temperature": 0.7, "top_p": 0.5},
+    {"text": "The é中🐒", "at": 7, "tree": 3, "temperature": 0},
     {"text": TEXT[:90] + "é中🐒" + TEXT[90:200], "pin": 91, "why": True, "unit": 3},
     {"text": TEXT[:90] + "é中🐒" + TEXT[90:201], "pin": 150, "why": True},
     {"text": TEXT[:90] + "é中🐒" + TEXT[90:140] + "x" + TEXT[141:201], "pin": 150, "why": True},
@@ -92,7 +104,7 @@ def write(folder: Path) -> None:
         model = tiny(cell, name=name, card=card, **options)
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
-        ngram_model = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
+        ngram_model = NgramModel.fit(TEXT, order=3, name="tiny-3gram", ends=model.vocabulary.ends)
         network = check_network(info)
         header, arrays = network_header(network, ngram_model), network_arrays(network, ngram_model)
         digest = header["digest"]

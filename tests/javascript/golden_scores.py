@@ -83,6 +83,7 @@ def _write_scores(folder: Path, model: NumpyModel | NgramModel, tables: bytes) -
         "symbols": model.vocabulary.characters,
         "normaliser": model.normaliser,
         "unknownCost": model.vocabulary.unknown_cost,
+        "end": model.vocabulary.end,
     }
     blocks = [json.dumps(about).encode(), tables]
     for text in TEXTS.values():

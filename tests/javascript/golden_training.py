@@ -22,13 +22,14 @@ from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.networks.config import ModelConfig, TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import pack
-from rnnviz.text.corpora import read
+from rnnviz.text.corpora import from_texts, read
 from rnnviz.text.vocabulary import Vocabulary
 
 B, T = 6, 9  # rows and characters of the gradients' piece
 SYMBOLS = tuple(sorted(set("the machin\nTG.,;'w")))
 RUN_STEPS = 200
 TEXT_CHARS = 12_000
+NAMES = ("Anna", "Bob", "Christopher", "Al", "Dora", "Eve")
 
 
 def write(folder: Path) -> None:
@@ -47,15 +48,20 @@ def write(folder: Path) -> None:
         "rnn sgd unclipped": replace(base, cell="rnn", optimiser="sgd", learning_rate=0.2, clip=None),
         "rnn one stream": replace(base, cell="rnn", batch=1, fresh_rows=0.0),
     }.items():
-        _write(folder / f"{name}.run", *_run(recipe))
+        _write(folder / f"{name}.run", *_run(recipe, read("timemachine").text[:TEXT_CHARS]))
+    # All in one batch, as the page shuffles batches otherwise; in one piece, and in three.
+    for steps in (20, 4):
+        recipe = replace(base, fresh_rows=0.0, steps=steps)
+        _write(folder / f"ends {steps}.run", *_run(recipe, from_texts(NAMES).text, ends=True))
 
     for name, text, order in (
         ("book 6", read("timemachine").text[:TEXT_CHARS], 6),
         ("book 1", read("timemachine").text[:TEXT_CHARS], 1),
         ("word 3", "hello", 3),
         ("letter 2", "aaaa", 2),
+        *((f"names {order}", read("names").text[:TEXT_CHARS], order) for order in (1, 2, 5)),
     ):
-        _write(folder / f"{name}.counts", *_counts(text, order))
+        _write(folder / f"{name}.counts", *_counts(text, order, ends=name.startswith("names")))
 
 
 def _write(file: Path, header: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -87,16 +93,11 @@ def _gradients(config: ModelConfig) -> tuple[dict[str, Any], dict[str, Array]]:
     return {"config": config.to_json(), "loss": float(loss.detach()), "B": B, "T": T}, arrays
 
 
-def _run(recipe: TrainConfig) -> tuple[dict[str, Any], dict[str, Array]]:
-    corpus = read("timemachine")
-    text = corpus.text[:TEXT_CHARS]
+def _run(recipe: TrainConfig, text: str, *, ends: bool = False) -> tuple[dict[str, Any], dict[str, Array]]:
+    corpus = replace(read("timemachine"), text=text, ends=ends)
     recipe = replace(recipe, characters=RUN_STEPS * recipe.batch * recipe.steps, seed=2)
 
-    class Piece:
-        def split(self) -> Any:
-            return replace(corpus, text=text).split()
-
-    trainer = Trainer(recipe, Piece(), device="cpu")
+    trainer = Trainer(recipe, corpus, device="cpu")
     trainer.model.engine = "torch"
     first = {f"tensor:{k}": p.detach().numpy().copy() for k, p in trainer.model.named_parameters()}
     drawn: list[int] = []
@@ -119,17 +120,18 @@ def _run(recipe: TrainConfig) -> tuple[dict[str, Any], dict[str, Array]]:
         "losses": np.array(losses, "<f4"),
         "norms": np.array(norms, "<f4"),
     }
-    return {"text": text, "recipe": recipe.to_json(), "steps": trainer.total_steps}, arrays
+    header = {"text": text, "ends": ends, "recipe": recipe.to_json(), "steps": trainer.total_steps}
+    return header, arrays
 
 
-def _counts(text: str, order: int) -> tuple[dict[str, Any], dict[str, Array]]:
-    vocabulary = Vocabulary.from_text(text)
+def _counts(text: str, order: int, *, ends: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+    vocabulary = Vocabulary.from_text(text, ends=ends)
     model = NgramModel.fit(text, order=order, vocabulary=vocabulary)
     arrays: dict[str, Array] = {"ids": vocabulary.encode(text).astype("<u4")}
     for n, level in enumerate(model.levels):
         arrays[f"{n}:keys"] = level.keys[:-1].astype("<u4")  # the last is no key
         arrays[f"{n}:share"], arrays[f"{n}:backoff"] = level.share.astype("<f4"), level.backoff.astype("<f4")
-    return {"V": vocabulary.size, "order": order}, arrays
+    return {"V": vocabulary.size, "order": order, "end": vocabulary.end}, arrays
 
 
 if __name__ == "__main__":

@@ -59,14 +59,14 @@ const magnified = new Set();
 
 for (const file of files) {
   const [about, tableBytes, ...scores] = blocks(file);
-  const { symbols, normaliser, unknownCost } = json(about);
-  const vocabulary = new Vocabulary(symbols, normalisers[normaliser]);
+  const { symbols, normaliser, unknownCost, end } = json(about);
+  const vocabulary = new Vocabulary(symbols, normalisers[normaliser], end);
   const name = file.replace(".scores", "");
 
   /** @param {boolean} plain @returns {(ids: Uint32Array) => import("../../rnnviz/page/types").TextReading} */
   const reader = (plain) => {
     if (tableBytes.length) {
-      const counts = new Counts(symbols.length + 1, tables(unpack(tableBytes).arrays));
+      const counts = new Counts(symbols.length + 1, tables(unpack(tableBytes).arrays), end);
       return (ids) => new NgramReading(counts, ids, unknownCost);
     }
     const { description, tensors } = readNetwork(new Uint8Array(readFileSync(`models/${name}.safetensors`)));

@@ -46,7 +46,7 @@ function network(file) {
 
 const files = readdirSync(folder).filter((name) => name.endsWith(".golden"));
 
-test("there is a network of every cell", () => assert.equal(files.length, 8));
+test("there is a network of every cell", () => assert.equal(files.length, 10));
 
 for (const file of files) {
   const [, ...rest] = blocks(file);
@@ -102,6 +102,12 @@ for (const file of files) {
     const reading = new Reading(network, 0);
     reading.read([3, 4, 5]);
     const shape = { temperature: 0, top_k: null, top_p: null };
+    if (network.end) {
+      const texts = Array.from({ length: 40 }, () => write(reading, 3, 400, { ...shape, temperature: 1 }));
+      assert.ok(texts.every((ids) => !ids.includes(network.end)));
+      assert.ok(texts.filter((ids) => ids.length < 400).length > 30, "a text ends where the network ends it");
+      return;
+    }
     const [first, second] = write(reading, 3, 2, shape);
     const logs = Array.from(reading.logs(3)).slice(1);
     assert.equal(first, 1 + logs.indexOf(Math.max(...logs)));

@@ -8,6 +8,7 @@ import { after, test } from "node:test";
 import { LearningNetwork } from "../../rnnviz/page/backpropagation.js";
 import { countNgrams } from "../../rnnviz/page/counting.js";
 import { rate } from "../../rnnviz/page/optimiser.js";
+import { readNetwork, writeNetwork } from "../../rnnviz/page/safetensors.js";
 import { Trainer } from "../../rnnviz/page/trainer.js";
 import { unpack } from "../../rnnviz/ui/browser/static/payload.js";
 
@@ -57,9 +58,9 @@ const near = (/** @type {number} */ a, /** @type {number} */ b, /** @type {numbe
 for (const name of files(".run"))
   test(`200 steps are those of rnnviz.train: ${name}`, () => {
     const { header, arrays } = open(name);
-    const { text, recipe, steps } = /** @type {any} */ (header);
+    const { text, ends, recipe, steps } = /** @type {any} */ (header);
     // The first 85 % of the text's beginning, as the package's trainer read it.
-    const trainer = new Trainer({ text, recipe, ...ABOUT });
+    const trainer = new Trainer({ text, ends, recipe, ...ABOUT });
     trainer.network.load(named(arrays, "tensor:"));
     const drawn = Array.from(arrays.drawn);
     trainer.below = (n) => {
@@ -81,8 +82,8 @@ for (const name of files(".run"))
 for (const name of files(".counts"))
   test(`n-grams are counted as the core counts them: ${name}`, () => {
     const { header, arrays } = open(name);
-    const { V, order } = /** @type {any} */ (header);
-    const levels = countNgrams(/** @type {any} */ (arrays.ids), V, order);
+    const { V, order, end } = /** @type {any} */ (header);
+    const levels = countNgrams(/** @type {any} */ (arrays.ids), V, order, end);
     assert.equal(levels.length, order);
     for (const [n, level] of levels.entries()) {
       if (n) assert.deepEqual(Array.from(level.keys), Array.from(arrays[`${n}:keys`]));
@@ -212,4 +213,43 @@ test("a network that predicts nothing any more has no figures, and is never the 
   assert.ok(Number.isFinite(train_perplexity));
   const { held_out, description } = await training.end();
   assert.deepEqual([held_out, description.card.held_out], [null, undefined]);
+});
+
+test("a training on texts that end learns where they end, goes on, and is saved so", async () => {
+  const names = ["Anna", "Bob", "Christopher", "Al", "Dora", "Eve", "Fay"];
+  const text = names
+    .map((name, i) => `${name}${names[(i * 3) % 7].toLowerCase()}\n`)
+    .join("")
+    .repeat(6);
+  const order = { text, ends: true, recipe: { ...RECIPE, batch: 4, steps: 6 }, ...ABOUT };
+  const training = new Trainer(order);
+  assert.ok(training.text.end);
+  assert.ok(!training.text.symbols.includes("\n"));
+  for (const part of [training.text.train, training.text.validation, training.text.heldOut])
+    assert.ok(part.endsWith("\n"), "no text is cut");
+  const started = training.start();
+  assert.ok(Number(started.ngram) < Number(started.letters));
+  costs(training, 90);
+  const second = new Trainer(order);
+  second.restore(structuredClone(training.snapshot(started)));
+  assert.deepEqual(costs(second, 40), costs(training, 40));
+  costs(training, 400);
+  training.step();
+  const report = training.report();
+  assert.ok(Number(report.validation_perplexity) < 3, String(report.validation_perplexity));
+  assert.ok(report.sample.split("\n").length > 8, report.sample);
+  const { description, tensors } = await training.end();
+  const read = readNetwork(writeNetwork(description, tensors));
+  assert.equal(read.description.config.end, training.text.end);
+  assert.equal(
+    /** @type {any} */ (read.description.card.recipe).fresh_rows,
+    0,
+    "so that the package takes it",
+  );
+  // A piece may be shorter than the whole text: its characters count, its padding doesn't.
+  const first = new Trainer({ ...order, recipe: { ...order.recipe, steps: 64 } });
+  let characters = 0;
+  do characters += first.update(0.01).characters;
+  while (first.streams.begin);
+  assert.equal(characters, first.text.ids.length);
 });

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,17 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.scoring.sampling import sample, sampling_distribution, stream
+from rnnviz.scoring.sampling import (
+    PLAIN,
+    Branch,
+    SamplingSettings,
+    branches,
+    sample,
+    sampling_distribution,
+    stream,
+)
 from rnnviz.scoring.tracer import trace
-from tests.support.models import with_tensors
+from tests.support.models import tiny, with_tensors
 from tests.support.traces import VOCABULARY, spread_network
 
 TEXT = "a cab,\na bad bead 世界 "
@@ -190,3 +199,84 @@ def test_stream_yields_characters_as_they_are_drawn() -> None:
     begin = "".join(next(characters) for _ in range(12))
     assert begin == sample(MODELS["gru"], "a", 12, seed=5)
     assert list(stream(MODELS["gru"], "a", 0)) == []
+
+
+def texts_of(tree: list[Branch]) -> list[str]:
+    """The text that leads to each branch; "" for the root, which comes first."""
+    texts = [""]
+    for branch in tree:
+        texts.append(texts[branch.parent] + VOCABULARY.symbol(branch.symbol))
+    return texts
+
+
+@pytest.mark.parametrize("cell", NETWORKS)
+@pytest.mark.parametrize("past", [0, 2])
+@pytest.mark.parametrize(
+    "settings",
+    [PLAIN, SamplingSettings(0), SamplingSettings(0.7, top_p=0.5), SamplingSettings(1.5, top_k=3)],
+    ids=str,
+)
+def test_tree_has_probabilities_of_trace_and_of_draw(
+    cell: str, past: int, settings: SamplingSettings
+) -> None:
+    """Each branch, and which go on, from the parts of the package that know no tree."""
+    tree = branches(trace(NETWORKS[cell], "a cab"), 4, past, settings)
+    texts, reach = texts_of(tree), [1.0]
+    for branch, text in zip(tree, texts[1:], strict=True):
+        log_probs = trace(NETWORKS[cell], "a ca"[: 4 - past] + texts[branch.parent]).log_probs[-1]
+        drawn = sampling_distribution(log_probs, **asdict(settings))
+        assert branch.p == pytest.approx(np.exp(log_probs[branch.symbol]), rel=1e-4)
+        assert branch.share == pytest.approx(drawn[branch.symbol], rel=1e-4)
+        assert (branch.share == 0) == (drawn[branch.symbol] == 0)
+        reach.append(1.0 if "a ca"[4 - past :].startswith(text) else reach[branch.parent] * branch.share)
+    for step in range(6):
+        column = [n for n, text in enumerate(texts) if len(text) == step and n in {b.parent for b in tree}]
+        if step >= past + 1:  # those that sampling is likeliest to reach
+            reached = sorted((reach[n] for n, text in enumerate(texts) if len(text) == step), reverse=True)
+            assert sorted((reach[n] for n in column), reverse=True) == [p for p in reached[:3] if p > 0]
+        elif step:
+            assert [texts[n] for n in column] == ["a ca"[4 - past :][:step]]
+        for parent in column:
+            shown = [branch for branch in tree if branch.parent == parent]
+            P = np.exp(trace(NETWORKS[cell], "a ca"[: 4 - past] + texts[parent]).log_probs[-1])
+            likeliest = 1 + np.argsort(-P[1:], kind="stable")[: len(shown)]
+            most = 4 if reach[parent] == max(reach[n] for n in column) else 2
+            wanted = [*likeliest[:2], *(s for s in likeliest[2:most] if P[s] >= 0.01)]
+            if step < past and (stands := VOCABULARY.encode("a ca"[4 - past + step])[0]) not in wanted:
+                wanted.append(stands)
+            assert [branch.symbol for branch in shown] == wanted
+    assert max(map(len, texts)) == 6
+    assert len(tree) <= 60
+
+
+def test_tree_at_temperature_0_is_the_sample_and_what_it_left() -> None:
+    tree = branches(trace(NETWORKS["gru"], "a c"), 3, 0, SamplingSettings(0))
+    taken = [text for branch, text in zip(tree, texts_of(tree)[1:], strict=True) if branch.share]
+    written = sample(NETWORKS["gru"], "a c", 6, temperature=0)
+    assert taken == [written[:n] for n in range(1, 7)]
+
+
+def test_tree_goes_on_after_unknown_character_of_text() -> None:
+    tree = branches(trace(NETWORKS["gru"], "a 🐒"), 3, 1, PLAIN)
+    stands = [n for n, branch in enumerate(tree, 1) if branch.symbol == 0]
+    assert [tree[n - 1].share for n in stands] == [0]
+    assert {branch.parent for branch in tree[stands[0] :][:1]} == set(stands)
+
+
+def test_tree_ends_where_a_text_ends() -> None:
+    model = tiny("gru", ends=True)
+    end = model.vocabulary.end
+    assert end is not None
+    bias = np.where(np.arange(model.vocabulary.size) == end, 9, 0)  # every text is about to end
+    tree = branches(trace(with_tensors(model, readout_bias=bias), "The\nTime"), 5, 2, PLAIN)
+    ends = [n for n, branch in enumerate(tree, 1) if branch.symbol == end]
+    after = {branch.parent for branch in tree}
+    assert len(ends) > 3
+    # Of all ends the one that stands in the text alone goes on: another text follows there.
+    assert [n for n in ends if n in after] == ends[:1]
+    assert {branch.parent for branch in tree} - {0, ends[0]}
+
+
+def test_tree_of_network_without_probabilities_is_empty() -> None:
+    broken = with_tensors(NETWORKS["gru"], readout_bias=np.nan)
+    assert branches(trace(broken, "ab"), 2, 1, PLAIN) == []

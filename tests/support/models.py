@@ -34,7 +34,8 @@ def network(
     config: ModelConfig, vocabulary: Vocabulary, tensors: Mapping[str, Array], **about: Any
 ) -> NumpyModel:
     """The network of these weights; `about` are its name, card and so on."""
-    return NumpyModel(config, vocabulary, weights_from(config, tensors), **about, tensors=tensors)
+    weights = weights_from(config, tensors, end=vocabulary.end)
+    return NumpyModel(config, vocabulary, weights, **about, tensors=tensors)
 
 
 def with_tensors(model: NumpyModel, **tensors: npt.ArrayLike) -> NumpyModel:
@@ -44,12 +45,18 @@ def with_tensors(model: NumpyModel, **tensors: npt.ArrayLike) -> NumpyModel:
         if (value := tensors.pop(name.replace(".", "_"), None)) is not None:
             tensors_by_name[name] = np.broadcast_to(value, tensors_by_name[name].shape).astype(np.float32)
     assert not tensors, "it has no such weights"
-    return replace(model, weights=weights_from(model.config, tensors_by_name), tensors=tensors_by_name)
+    return replace(
+        model,
+        weights=weights_from(model.config, tensors_by_name, end=model.vocabulary.end),
+        tensors=tensors_by_name,
+    )
 
 
-def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **options: Any) -> NumpyModel:
-    """A network with random weights over the characters of TEXT."""
-    vocabulary = Vocabulary.from_text(TEXT)
+def tiny(
+    cell: str, *, name: str = "", card: dict[str, Any] | None = None, ends: bool = False, **options: Any
+) -> NumpyModel:
+    """A network with random weights over the characters of TEXT; `ends`: each of its lines is a text."""
+    vocabulary = Vocabulary.from_text(TEXT, ends=ends)
     options = {"hidden_size": 12, "embedding_size": 6, **options}
     config = ModelConfig(cell=cell, vocabulary_size=vocabulary.size, **options)
     return network(config, vocabulary, random_tensors(config), name=name, card=card or {})

@@ -29,7 +29,7 @@ from rnnviz.text.characters import normalise
 
 _COUNTING_SETTINGS = {
     *("name", "corpus", "title", "language", "licence", "output", "example", "choice"),
-    *("cell", "min_count", "normaliser"),
+    *("cell", "min_count", "normaliser", "column", "lines"),
     "units",  # --no-units asks for what counting does anyway, as --quiet does
 }
 """Settings of a run that count where n-grams are counted, too."""
@@ -115,7 +115,8 @@ def train(
 def _corpus(settings: Mapping[str, Any]) -> Any:
     from rnnviz.text import corpora
 
-    about = {name: settings.get(name, "") for name in ("title", "language", "licence")}
+    names = "title", "language", "licence", "column", "lines"
+    about = {name: settings[name] for name in names if name in settings}
     return corpora.named_or_file(settings["corpus"], **about)
 
 
@@ -147,7 +148,7 @@ def _count(settings: Mapping[str, Any], recipe_settings: Mapping[str, Any], orde
     order = MAX_ORDER if order is None else order
     began = time.perf_counter()
     rare = recipe_settings.get("min_count") or usual_min_count(len(text))
-    vocabulary = Vocabulary.from_text(text, min_count=rare)
+    vocabulary = Vocabulary.from_text(text, min_count=rare, ends=corpus.ends)
     _say_dropped(vocabulary.dropped(text))
     model = NgramModel.fit(text, order=order, vocabulary=vocabulary, name=settings["name"], normaliser=rule)
     recipe = {

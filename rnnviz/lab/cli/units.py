@@ -98,6 +98,14 @@ def units(
         bool,
         "where no unit remembers, search weighted sums of units too, fitted to the training part of --corpus",
     ] = False,
+    choose: Annotated[
+        Path | None,
+        Help(
+            "with --directions and --card: sentences as for --typed. Weighted sums are sought for every "
+            "target then; one that remembers takes a unit's place if it is right on more of these characters",
+            metavar="FILE",
+        ),
+    ] = None,
     card: Annotated[bool, "put what is found, and this command, into the card of the model's file"] = False,
     typed: Annotated[
         Path | None,
@@ -115,8 +123,9 @@ def units(
     check_minimum("untrained", untrained, int(card))  # a card needs at least one control
     if typed and not card:
         raise ConfigError("--typed is for the card; give --card too")
-    lines = read_text(str(typed), None).splitlines() if typed else []
-    sentences = [rnnviz.trace(model, line.replace("⏎", "\n")) for line in lines]
+    if choose and not (directions and card):
+        raise ConfigError("--choose is between units and --directions, for the card; give --card too")
+    sentences, choosing = _read_sentences(model, typed), _read_sentences(model, choose)
     if directions and not source.corpus:
         raise ConfigError("--directions are fitted to a corpus's training part; give --corpus NAME")
     text = read_corpus_arg(source)
@@ -155,6 +164,7 @@ def units(
                 varying,
                 target_options,
                 searches,
+                remembered=choose is not None,
                 shifts=shifts,
                 seed=seed,
                 copies=untrained,
@@ -177,10 +187,38 @@ def units(
         read = words("read", model=model.name, quantity="Σ", n=count(len(searched_text)))
         print_findings(sums, options, read, model=model_arg.model, family=family)
     if card:
+        if choose:
+            searches = _chosen(searches, choosing, target_options.unclosed)
         constant = [target for target in targets if target not in varying]
         _record_in_card(
-            model_arg, source, target_options.unclosed, searches, text, sentences, constant, typed
+            model_arg, source, target_options.unclosed, searches, text, sentences, constant, (typed, choose)
         )
+
+
+def _read_sentences(model: Network, file: Path | None) -> list[rnnviz.Trace]:
+    lines = read_text(str(file), None).splitlines() if file else []
+    return [rnnviz.trace(model, line.replace("⏎", "\n")) for line in lines]
+
+
+def _chosen(
+    searches: Sequence[Search], sentences: Sequence[rnnviz.Trace], unclosed: Unclosed
+) -> list[Search]:
+    """The searches without the units that are right on fewer characters of `sentences` than a weighted sum
+    for the same target, if both remember; and without the sums that are not.
+    """
+    from rnnviz.lab.run.unit_search import share_typed
+
+    def share(search: Search) -> float:
+        typed = share_typed(search, sentences, unclosed)
+        return typed[0] if typed else 0.0
+
+    left_out = []
+    for weighted in (search for search in searches if search.weighted is not None):
+        unit = next(s for s in searches if s.weighted is None and s.target == weighted.target)
+        if unit.verdict == "remembers":
+            is_better = weighted.verdict == "remembers" and share(weighted) > share(unit)
+            left_out.append(unit if is_better else weighted)
+    return [search for search in searches if not any(search is other for other in left_out)]
 
 
 def _search_sums(
@@ -190,9 +228,13 @@ def _search_sums(
     targets: Sequence[Target],
     target_options: TargetOptions,
     searches: Sequence[Search],
+    *,
+    remembered: bool,
     **arguments: Any,
 ) -> list[Search]:
-    """Searches for weighted sums, for each target and quantity of `searches` that no unit remembers."""
+    """Searches for weighted sums, for each target and quantity of `searches` that no unit remembers, or for
+    all if `remembered`.
+    """
     from rnnviz.lab.analysis.controls import MAX_FITTING_CHARS, weighted
     from rnnviz.scoring.tracer import trace_long_text
     from rnnviz.text.corpora import named_or_file
@@ -202,7 +244,9 @@ def _search_sums(
     fitting_targets = {target.name: target for target in target_options.targets(fitting.text)}
     sum_searches: list[Search] = []
     for quantity in dict.fromkeys(search.quantity for search in searches):
-        lacking = {s.target for s in searches if s.quantity == quantity and s.verdict != "remembers"}
+        lacking = {
+            s.target for s in searches if s.quantity == quantity and (remembered or s.verdict != "remembers")
+        }
         sought = [t for t in targets if t.name in lacking & fitting_targets.keys()]
         fitted_to = [fitting_targets[target.name] for target in sought]
         sums = weighted(
@@ -223,7 +267,7 @@ def _record_in_card(
     text: str,
     sentences: Sequence[rnnviz.Trace],
     constant: Sequence[Target],
-    typed: Path | None,
+    typed_files: Sequence[Path | None],
 ) -> None:
     """Record the searches in the card, and the targets that are `constant` in the text. The checksum
     identifies the text that training held out, whatever its name.
@@ -238,7 +282,7 @@ def _record_in_card(
         "sha256": checksum,
         "held_out": read_info(path).card.get("sha256_held_out") == checksum,
     }
-    command = command_line(model_arg.model, source.corpus, source.file, typed)
+    command = command_line(model_arg.model, source.corpus, source.file, *typed_files)
     shares = [unit_search.share_typed(search, sentences, unclosed) for search in searches]
     entry = unit_search.card_entry(command, searches, about, unit_search.same_throughout(constant), shares)
     rewrite(path, path, card={UNITS_KEY: entry})

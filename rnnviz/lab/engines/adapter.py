@@ -34,6 +34,7 @@ from rnnviz.lab.engines.adapter_weights import Symbols, build, check_recurrence,
 from rnnviz.lab.engines.custom import CustomModel, Readout, Step, StepWeights, as_array, like_of
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.numpy_engine import Layer
+from rnnviz.text.vocabulary import END
 
 Check = Callable[[list[int]], Any]
 """Returns the network's logits or log-probabilities (T, n), after each of T of the network's indices, or
@@ -52,6 +53,7 @@ def adapt(
     embedding: nn.Embedding | None = None,
     start: str | int | None = None,
     unknown: int | None = None,
+    end: str | int | None = None,
     unknown_gap: float = 20.0,
     name: str = "adapted",
     check: Check | None = None,
@@ -68,6 +70,8 @@ def adapt(
     start        the character or index read before a text, needed for several layers; None: one layer
                  begins with a zero state. An entry that is no character is never predicted
     unknown      the index of the network's own symbol for unknown characters
+    end          the character or index predicted where a text ends, maybe the one that `start` names; None:
+                 its texts don't end
     unknown_gap  without `unknown`: nats from the mean logit down to that of unknown characters
     check        the network itself: an nn.Module, called in eval() with a tensor of its indices, (T,),
                  (1, T) or (T, 1), or a function of a list of them. Its logits or log-probabilities (T, n)
@@ -86,7 +90,7 @@ def adapt(
     _check_gap(unknown_gap)
     layer, output, embedding = map(unwrapped, (recurrence, output, embedding))
     check_recurrence(layer)
-    symbols = Symbols(characters, start, unknown)
+    symbols = Symbols(characters, start, unknown, end)
     model = build(layer, output, embedding, symbols, unknown_gap, name)
     if check is not None:
         compare_predictions(model, symbols, check)
@@ -102,6 +106,7 @@ def adapt_step(
     readout: Readout | None = None,
     start: str | int | None = None,
     unknown: int | None = None,
+    end: str | int | None = None,
     unknown_gap: float = 20.0,
     name: str = "adapted",
     check: Check | None = None,
@@ -120,9 +125,10 @@ def adapt_step(
     readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
                  a tagger: all characters then have the same probability
 
-    `characters`, `start`, `unknown`, `unknown_gap`, `name` and `check` as in `rnnviz.adapt`. Put all that
-    comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the prediction.
-    Raises ConfigError for a function that returns anything else, or NaN, and where `check` differs.
+    `characters`, `start`, `unknown`, `end`, `unknown_gap`, `name` and `check` as in `rnnviz.adapt`. Put all
+    that comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the
+    prediction. Raises ConfigError for a function that returns anything else, or NaN, and where `check`
+    differs.
 
     >>> import rnnviz
     >>> import torch
@@ -135,7 +141,7 @@ def adapt_step(
     ((3, 1, 8), ('h',))
     """
     _check_gap(unknown_gap)
-    symbols = Symbols(characters, start, unknown)
+    symbols = Symbols(characters, start, unknown, end)
     model = build_custom(step, unwrapped(readout), state, symbols, unknown_gap, name)
     if check is not None:
         compare_predictions(model, symbols, check)
@@ -189,7 +195,9 @@ def _compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> 
     begin = [] if symbols.start is None else [symbols.start]
     unknown = [] if symbols.unknown is None else [symbols.unknown]
     for _ in range(CHECK_TEXTS):
-        picked = generator.integers(0, len(symbols.rows), CHECK_CHARS)
+        # Not the end: after it rnnviz begins anew, and check goes on.
+        inside = [n for n, index in enumerate(symbols.rows) if symbols.entries[index] != END]
+        picked = np.array(inside)[generator.integers(0, len(inside), CHECK_CHARS)]
         ids = begin + [symbols.rows[n] for n in picked]
         expected = _ask(check, ids, len(symbols.entries))[:, [*unknown, *symbols.rows]]
         # One character more, whichever: each row of predictions stands before a character.
@@ -284,6 +292,9 @@ def build_custom(
     for row, part in zip(first, initial.values(), strict=True):
         row[: part.shape[1]] = as_array(part)[0]
     unread = [-1 if index is None else index for index in (symbols.unknown, symbols.start)]
+    inputs = np.array([unread[0], *symbols.rows, unread[1]], np.int64)
+    if symbols.vocabulary.end is not None:
+        inputs[symbols.vocabulary.end] = inputs[-1]
     V, H, none = symbols.vocabulary.size, first.shape[1], np.empty(0, np.float32)
     weights = StepWeights(
         (Layer("custom", H, "tanh", None, none, none),) * len(initial),
@@ -295,7 +306,8 @@ def build_custom(
         initial=initial,
         first=first,
         same=same,
-        inputs=np.array([unread[0], *symbols.rows, unread[1]], np.int64),
+        inputs=inputs,
+        end=symbols.vocabulary.end,
         symbols=np.array(symbols.rows, np.int64),
         unknown=symbols.unknown,
         gap=unknown_gap,

@@ -14,7 +14,7 @@ from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.config import Activation, Cell, ModelConfig
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.text.vocabulary import END, Vocabulary
 
 # The start symbol's entry in an extra input. A large entry needs a small weight, which gradients hardly see.
 START_ENTRY = 1024.0
@@ -26,10 +26,12 @@ class Symbols:
     """The network's index of each of rnnviz's symbols; `rows` (V - 1,) are the characters', in order.
 
     Entries that no text has, such as "</s>", have no row. Raises ConfigError for others of several characters
-    that `start` and `unknown` don't name.
+    that `start` and `unknown` don't name. The one that `end` names, maybe `start` itself, becomes U+0003.
     """
 
-    def __init__(self, characters: Sequence[str], start: str | int | None, unknown: int | None) -> None:
+    def __init__(
+        self, characters: Sequence[str], start: str | int | None, unknown: int | None, end: str | int | None
+    ) -> None:
         if not isinstance(characters, str | list | tuple):
             raise ConfigError(
                 "characters are the network's vocabulary by index: a text or a list of characters; received "
@@ -38,15 +40,21 @@ class Symbols:
             )
         entries, n = tuple(characters), len(characters)
         where: Any = entries.index(start) if isinstance(start, str) and start in entries else start
-        named = [index for index in (where, unknown) if index is not None]
-        if not all(type(index) is int and 0 <= index < n for index in named) or len({*named}) < len(named):
+        stop: Any = entries.index(end) if isinstance(end, str) and end in entries else end
+        named = [index for index in (where, unknown, stop) if index is not None]
+        twice = unknown is not None and unknown in (where, stop)
+        if twice or not all(type(index) is int and 0 <= index < n for index in named):
             raise ConfigError(
-                "start and unknown name two of the {n} characters, start as it stands there or by its index, "
-                "unknown by its index from 0; received start={start!r} and unknown={unknown!r}",
+                "start, end and unknown name some of the {n} characters, start and end as they stand there "
+                "or by index, unknown, which is another, by its index from 0; received start={start!r}, "
+                "end={end!r} and unknown={unknown!r}",
                 n=n,
                 start=start,
+                end=end,
                 unknown=unknown,
             )
+        if stop is not None:
+            entries = (*entries[:stop], END, *entries[stop + 1 :])
         special = {unknown} | {index for index, entry in enumerate(entries) if _is_no_text(entry)}
         if where is not None and not _is_character(entries[where]):
             special.add(where)
@@ -67,7 +75,7 @@ class Symbols:
                     "each character stands once; received {twice!r} twice", twice=entries[index]
                 )
         self.entries, self.rows, self.start, self.unknown = entries, rows, where, unknown
-        self.vocabulary = Vocabulary(tuple(entries[index] for index in rows))
+        self.vocabulary = Vocabulary(tuple(entries[index] for index in rows), stop is not None)
 
 
 def _is_character(entry: object) -> bool:

@@ -26,7 +26,7 @@ from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, Weights
+from rnnviz.networks.numpy_engine import Changes, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
 Step = Callable[[Any, dict[str, Any]], "tuple[Any, Mapping[str, Any]]"]
@@ -61,17 +61,16 @@ class StepWeights(Weights):
         first = self.first if texts is None else np.repeat(self.first[:, None], texts, axis=1)
         return np.repeat(first[None], rows, axis=0), None
 
-    def run(
+    def _run_on(
         self,
         ids: Ids,
         hidden: Floats,
         cell: Floats | None,
-        changes: Changes = NO_CHANGES,
-        time: int = 0,
-        *,
-        first_rows: Floats | None = None,
+        changes: Changes,
+        time: int,
+        first_rows: Floats | None,
     ) -> None:
-        """As `Weights.run`, for inputs: `first_rows` is not read."""
+        """As that of `Weights`, for inputs: `first_rows` is not read."""
         if ids.ndim == 1:
             ids, hidden = ids[:, None], hidden[:, :, None]
         for t, symbols in enumerate(ids):

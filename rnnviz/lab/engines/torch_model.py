@@ -127,7 +127,7 @@ class CharModel(Pictured, nn.Module):
             if cached is None or not all(map(_same, cached[0], parameters)):
                 cached = _cached_weights[self] = (
                     [p.clone() for p in parameters],
-                    weights_from(self.config, self.tensors),
+                    weights_from(self.config, self.tensors, end=self.vocabulary.end),
                 )
             return cached[1]
 
@@ -258,13 +258,14 @@ class CharModel(Pictured, nn.Module):
     def precise_scorer(self) -> CharScorer:
         """A reader in float64 on the CPU, in sequence, from the weights as they are now."""
         stored = {name: w.detach().double().cpu().numpy() for name, w in self.state_dict().items()}
-        weights = weights_from(self.config, stored, np.float64)
+        weights = weights_from(self.config, stored, np.float64, end=self.vocabulary.end)
         return CharScorer(NumpyEngine(weights), self.vocabulary.start, wide=False)
 
     def _reads(self) -> ScoringEngine:
         """The scoring engine: on a CPU numpy, unless torch is faster."""
         by_numpy = self.device.type == "cpu" and not CELLS[self.config.cell].faster_in_torch
-        return NumpyEngine(self.weights) if by_numpy else TorchEngine(self)
+        # Torch's layers can't begin anew inside a text.
+        return NumpyEngine(self.weights) if by_numpy or self.vocabulary.ends else TorchEngine(self)
 
 
 # `CharModel.weights`, and the values that they were made of, as long as the model lives. Both stay outside

@@ -103,7 +103,7 @@ def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Netw
     return NumpyModel(
         model.config,
         model.vocabulary,
-        weights_from(model.config, weights),
+        weights_from(model.config, weights, end=model.vocabulary.end),
         name=model.name,
         normaliser=model.normaliser,
         tensors=weights,

@@ -1,5 +1,7 @@
 """Batches: contiguous streams of a text, cut where the gradient stops, and fresh starts at random paragraphs.
 
+Texts that end are rows from the start symbol to the end instead, padded to the longest of their batch.
+
 Streams begin at a new place every epoch. A cut depends on seed and step alone: a resumed run cuts where the
 uninterrupted one would, and a run's steps and characters are known when it starts.
 
@@ -14,8 +16,9 @@ from functools import lru_cache
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from rnnviz.arrays import Integers
+from rnnviz.arrays import Ids, Integers
 from rnnviz.networks.config import Partition, TrainConfig
 from rnnviz.text.corpora import SHORTEST_SPLIT
 
@@ -66,6 +69,10 @@ class Streams:
         """Characters of an epoch, over all rows."""
         return self.row_count * self.length
 
+    def begins(self, begin: int, offset: int) -> bool:
+        """Whether the rows at this place of an epoch go on from nothing."""
+        return begin == 0
+
     def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
         """Inputs and labels (streams, end - begin); labels are one character ahead. `begin` and `end` are
         places in the streams; `offset` is the epoch's first place in the text.
@@ -98,6 +105,71 @@ class Streams:
         labels = self.ids[self.beginnings[choice] + torch.arange(n, device=self.ids.device)]
         first = torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, :-1]], dim=1), labels
+
+
+PADDING_LABEL = -100
+"""The label of a step after a row's end: torch's cross entropy leaves it out, so its loss is exactly 0."""
+
+
+class Texts(Streams):
+    """The ids of texts that end, as batches of B of them: each is a row, padded to the longest of its
+    batch. Texts of about the same length stand in one batch, which is the same in every epoch; `offset`
+    shuffles the batches. A batch whose longest text has more than `steps` characters is several pieces, and
+    its state goes on.
+
+    As streams they are as if each piece had `steps` characters.
+    """
+
+    # Measured on the corpus names (a GRU of 64 units, 32 rows, 15 epochs, two seeds): texts of one length
+    # together are padded by 1.5 % and end at a validation perplexity of 7.28 and 7.28, texts drawn at
+    # random by 31 % and at 7.29 and 7.27. Texts packed end to start would spare those 1.5 %, and no layer
+    # of torch begins anew within a row.
+    def __init__(self, ids: Tensor, batch: int, steps: int, start: int, *, end: int, seed: int) -> None:
+        self.ids, self.start, self.steps = ids, start, steps
+        begins = np.append(0, np.flatnonzero(ids.cpu().numpy() == end) + 1)
+        lengths = np.diff(np.append(begins, len(ids)))
+        begins, lengths = begins[lengths > 0], lengths[lengths > 0]  # behind the last end stands nothing
+        self.row_count = self.stream_count = min(batch, len(begins))
+        self.fresh_rows, self.slack = 0, 2**31 - 1
+        order = np.lexsort((np.random.default_rng(seed).permutation(len(begins)), lengths))
+        self._batches = np.split(order, range(self.row_count, len(order), self.row_count))
+        self._first, self._lengths = begins, lengths
+        self._pieces = np.array([-(-int(lengths[rows].max()) // steps) for rows in self._batches])
+        self.pieces_an_epoch = int(self._pieces.sum())
+        self.length = self.pieces_an_epoch * steps
+        self.cut = int((lengths > steps).sum())
+        """Texts longer than a piece, in which gradients end."""
+
+    @property
+    def characters(self) -> int:
+        return len(self.ids)
+
+    def _place(self, begin: int, offset: int) -> tuple[Ids, int]:
+        """The texts of the batch at this place of an epoch, and how far they have been read."""
+        order = shuffled_order(len(self._batches), (offset, 0))
+        ends = np.cumsum(self._pieces[order])
+        piece = begin // self.steps
+        n = int(np.searchsorted(ends, piece, side="right"))
+        return self._batches[order[n]], (piece - int(ends[n] - self._pieces[order[n]])) * self.steps
+
+    def begins(self, begin: int, offset: int) -> bool:
+        return self._place(begin, offset)[1] == 0
+
+    def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
+        """As that of Streams, (B, n); labels behind a text's end are PADDING_LABEL."""
+        texts, read = self._place(begin, offset)
+        first, lengths = (
+            torch.from_numpy(rows[texts]).to(self.ids.device)[:, None]
+            for rows in (self._first, self._lengths)
+        )
+        stop = min(read + self.steps, int(self._lengths[texts].max()))
+        places = torch.arange(read, stop, device=self.ids.device)
+        at = (first + places).clamp(max=len(self.ids) - 1)
+        labels = torch.where(places < lengths, self.ids[at], PADDING_LABEL)
+        inputs = torch.where(places > 0, self.ids[at - 1], self.start)
+        # The last batch may have fewer texts; a carried state has all rows.
+        missing = (0, 0, 0, self.row_count - len(texts))
+        return F.pad(inputs, missing, value=self.start), F.pad(labels, missing, value=PADDING_LABEL)
 
 
 @lru_cache(maxsize=2)  # an epoch's steps ask for the same one
@@ -168,7 +240,9 @@ def cuts(config: TrainConfig, streams: Streams) -> Cuts:
     4.1, with a uniform draw).
     """
     steps, length = config.steps, streams.length
-    stream_chars = math.ceil(config.characters / streams.row_count)
+    # Rounded up; of streams `length` characters of `row_count` rows, of texts that end fewer: padding is
+    # none.
+    stream_chars = -(-config.characters * length // streams.characters)
     if config.truncation == "random":
         low, high = math.ceil(steps / 2), 3 * steps // 2
         stream_chars = stream_chars or max(1, round(config.epochs * length))

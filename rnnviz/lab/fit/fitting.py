@@ -1,7 +1,7 @@
 """Training in one call: `fit` returns the best model with its card, as a run of `rnnviz train` does."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rnnviz.checks import checked, renamed
 from rnnviz.lab.engines.torch_model import CharModel
@@ -16,7 +16,7 @@ from rnnviz.text.corpora import Corpus, as_corpus
 @checked
 def fit(
     config: TrainConfig,
-    corpus: str | os.PathLike[str] | Corpus,
+    corpus: str | os.PathLike[str] | Sequence[str] | Corpus,
     *,
     name: str = "",
     device: str = "auto",
@@ -27,7 +27,8 @@ def fit(
     """Train a model on `corpus` by `config`, and return the best with its card; `rnnviz.save` writes both.
 
     config     the recipe
-    corpus     a corpus's name, the `pathlib.Path` of a text file, the text, or a `rnnviz.Corpus`
+    corpus     a corpus's name, the `pathlib.Path` of a text file, the text, a list of texts that
+               end, or a `rnnviz.Corpus`
     name       the model's
     device     "auto", "cpu" or "cuda"
     watch_text begins each report's sample, of `sample_length` characters

@@ -124,7 +124,9 @@ def _half_copy(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyM
     if not isinstance(model, NumpyModel):
         return copy.deepcopy(model).half().float()
     tensors = {name: w.astype(np.float16).astype(np.float32) for name, w in model.tensors.items()}
-    return replace(model, weights=weights_from(model.config, tensors), tensors=tensors)
+    return replace(
+        model, weights=weights_from(model.config, tensors, end=model.vocabulary.end), tensors=tensors
+    )
 
 
 def refuse(model: Any) -> None:

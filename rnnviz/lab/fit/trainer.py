@@ -3,7 +3,8 @@
 Each step reads the next characters of B streams of the text (rnnviz.lab.fit.batches) and carries the state
 over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
 zero state. So the model also learns to predict from nothing, but seldom. Therefore `fresh_rows`, a share of
-the rows, make a fresh start at every step; their last state is dropped.
+the rows, make a fresh start at every step; their last state is dropped. Texts that end (`Corpus.ends`) are
+rows from the start symbol to the end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Protocol
@@ -23,12 +24,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.checks import checked, renamed
-from rnnviz.errors import CheckpointError, CorpusError, DivergedError
+from rnnviz.errors import CheckpointError, ConfigError, CorpusError, DivergedError
 from rnnviz.lab.engines import untrained as untrained_copies
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
-from rnnviz.lab.fit.batches import Streams, beginnings, cuts
+from rnnviz.lab.fit.batches import Streams, Texts, beginnings, cuts
 from rnnviz.lab.fit.optimiser import make_optimiser, precision_on, rate
 from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, ReportSums, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
@@ -36,7 +37,7 @@ from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.scoring.perplexity import score
-from rnnviz.scoring.sampling import sample
+from rnnviz.scoring.sampling import sample_texts
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.vocabulary import WARNED_SHARE, Vocabulary
@@ -73,7 +74,13 @@ class Trainer:
             raise CorpusError("training needs at least 2 characters; received {count}", count=len(self.text))
         self.config, self.device = config, pick_device(device)
         self.bfloat16 = precision_on(self.device, config) == "bfloat16"
-        vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
+        ends = getattr(corpus, "ends", False)
+        if ends and (config.fresh_rows or config.partition == "random" or config.truncation == "random"):
+            raise ConfigError(
+                "texts that end are read from their start to their end; set fresh_rows to 0, partition to "
+                "'sequential' and truncation to 'regular'"
+            )
+        vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count, ends=ends)
         self.dropped = vocabulary.dropped(self.text)
         sizes = config.model_config(vocabulary.size)
         self.model = untrained(
@@ -83,18 +90,26 @@ class Trainer:
             first = untrained_copies.tensors(sizes, config.seed, config.initialisation, config.sigma)
             self.model.load_state_dict({part: torch.from_numpy(values) for part, values in first.items()})
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
-        self.streams = Streams(
-            ids,
-            config.batch,
-            config.steps,
-            vocabulary.start,
-            fresh_share=config.fresh_rows,
-            beginnings=beginnings(self.text) if config.fresh_rows else (),
-            partition=config.partition,
-        )
+        shape = ids, config.batch, config.steps, vocabulary.start
+        self.streams: Streams
+        if vocabulary.end is not None:
+            self.streams = texts = Texts(*shape, end=vocabulary.end, seed=config.seed)
+            if texts.cut:
+                warnings.warn(
+                    f"{texts.cut:,} texts have more than {config.steps} characters: gradients end there, and "
+                    "the state goes on; more steps follow them whole",
+                    stacklevel=1,  # this line for every caller, so that Python shows the warning once
+                )
+        else:
+            self.streams = Streams(
+                *shape,
+                fresh_share=config.fresh_rows,
+                beginnings=beginnings(self.text) if config.fresh_rows else (),
+                partition=config.partition,
+            )
         self.cuts = cuts(config, self.streams)
         self.total_steps = self.cuts.total_steps
-        self.total_characters = self.cuts.total_stream_chars * self.streams.row_count
+        self.total_characters = self.cuts.total_stream_chars * self.streams.characters // self.streams.length
         self.optimiser = make_optimiser(self.model, config)
         self.dropout = Dropout(
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
@@ -173,7 +188,9 @@ class Trainer:
         begin, end = self.cuts.at(self.step_index)
         if begin == 0:  # a new epoch: streams begin elsewhere, at the zero state
             offset = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
-            self.offset, self.carried_state = int(offset), None
+            self.offset = int(offset)
+        if self.streams.begins(begin, self.offset):
+            self.carried_state = None
         if self.config.partition == "random":
             order = self.config.seed, self.step_index // self.streams.pieces_an_epoch
             inputs, labels = self.streams.drawn_pieces(begin, end, self.offset, seed=order)
@@ -200,6 +217,8 @@ class Trainer:
             self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.step_index += 1
         self.loss, self.norm, self.step_characters = loss, norm, labels.numel()
+        if self.model.vocabulary.ends:  # padding is no character
+            self.step_characters = int((labels >= 0).sum())
         # Where a number is missing, the weights stay as they were, to be looked at. A GPU isn't waited for.
         if self.device.type != "cpu" or not self.diverged:
             self.optimiser.step()
@@ -322,7 +341,7 @@ class Trainer:
             sample_text = ""
             if sample_length:
                 temperature = TEXT_TEMPERATURE if len(self.text) >= SHORTEST_SPLIT else WORD_TEMPERATURE
-                sample_text = sample(
+                sample_text = sample_texts(
                     self.model, prompt, sample_length, temperature=temperature, seed=self.config.seed
                 )
         except CheckpointError:  # weights have become NaN
@@ -369,7 +388,7 @@ class Trainer:
 @checked
 def train(
     config: TrainConfig,
-    corpus: SplittableText | str | os.PathLike[str],
+    corpus: SplittableText | str | os.PathLike[str] | Sequence[str],
     *,
     device: str = "auto",
     watch_text: str = "",
@@ -378,8 +397,8 @@ def train(
     """Train a model on `corpus` by `config`; yields StepReports.
 
     config         the recipe
-    corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the
-                   text
+    corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, the
+                   text, or a list of texts that end
     device         "auto", "cpu" or "cuda"
     watch_text     begins each report's sample
     sample_length  characters of a sample
@@ -399,7 +418,11 @@ def train(
 
 
 def make_trainer(
-    config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
+    config: TrainConfig,
+    corpus: SplittableText | str | os.PathLike[str] | Sequence[str],
+    *,
+    device: str,
+    name: str = "",
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)

@@ -19,7 +19,9 @@ def read_corpus(folder: RunFolder, description: Description) -> Corpus:
     """
     about = {name: getattr(description, name) for name in ("title", "language", "licence")}
     if description.corpus:
-        corpus = corpora.named_or_file(description.corpus, **about)
+        corpus = corpora.named_or_file(
+            description.corpus, **about, column=description.column, lines=description.lines
+        )
     else:
         try:
             text = folder.text.read_text("utf-8")

@@ -94,6 +94,7 @@ class Description:
     name        the run's and its model's: letters, digits, '.', '_' and '-'
     corpus      a corpus's name or a text file's path; "" where `text` is the text
     text        the user's own text; None in a description that was read back (it is in text.txt)
+    column, lines  the texts that end, in a column of the file or in each line: see `corpora.open_corpus`
     watch_text  the sentence to watch, at most MAX_WATCH_CHARS characters; "" for none
     minutes     training time: the speed measured at the start then decides `config.characters`
     ngram       a saved n-gram model, for comparison in the finished model's card
@@ -124,6 +125,16 @@ class Description:
     language: str = field(
         default="",
         metadata=setting("the text's language as a BCP 47 code (en, zh, python), for the card"),
+    )
+    column: str | None = field(
+        default=None,
+        metadata=setting(
+            "of a file of rows, .csv or .jsonl: each row has a text there, from its start to its end",
+            metavar="NAME",
+        ),
+    )
+    lines: bool = field(
+        default=False, metadata=setting("each line of the text is a text, from its start to its end")
     )
     watch_text: str = field(
         default="",

@@ -66,6 +66,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "units: a target": (["units", *GRU, *BOOK, "--target", "verbs"], "there is no target 'verbs'"),
     "units: a pattern": (["units", *GRU, *BOOK, "--pattern", "("], "is no regular expression"),
     "units: typed": (["units", *GRU, *BOOK, "--typed", "typed.txt"], "give --card too"),
+    "units: choose": (["units", *GRU, *BOOK, "--choose", "typed.txt"], "give --card too"),
     "units: a gate": (["units", *PROBE[:4], "--quiet", "--quantity", "update"], "rnn cells has hidden"),
     "units: a layer": (["units", *GRU, *BOOK, "--layer", "3"], "received layer 3"),
     "units: characters": (["units", *GRU, *BOOK, "--characters", "0"], "characters is at least 1"),

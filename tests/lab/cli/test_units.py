@@ -1,17 +1,20 @@
 """`python -m rnnviz units`: what goes into a card, and what was held out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.lab.analysis.probing import WeightedSum
+from rnnviz.lab.cli.units import _chosen
 from rnnviz.networks import model_card
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.model_card import responds
 from rnnviz.networks.modelfile import rewrite
 from rnnviz.text.corpora import from_file, sha256
-from tests.support.built import built, quoted
+from tests.support.built import LATCHES, RANDOM, built, quoted
 from tests.support.commands import Run
 
 UNITS = "units --model built.safetensors"
@@ -92,6 +95,21 @@ def test_text_is_held_out_by_checksum_alone(run_beside_files: Run) -> None:
         table = responds(read_info(MODEL).card)
         assert where in table
         assert ("held-out" in table) == (where == " held-out characters")
+
+
+@pytest.mark.slow
+def test_weighted_sum_takes_place_of_unit_that_is_right_on_fewer_characters() -> None:
+    network = built()
+    (unit,) = rnnviz.units.find(network, quoted(30_000), ["quotes"], copies=1)
+    assert unit.verdict == "remembers"
+    best = unit.found[0]
+    assert best.unit.unit == LATCHES
+    weights = np.eye(8, dtype=np.float16)[LATCHES]
+    sums = replace(unit, weighted=WeightedSum(0, weights, 0.0))
+    poor = replace(unit, found=(replace(best, unit=best.unit._replace(unit=RANDOM[0])), *unit.found[1:]))
+    sentences = [rnnviz.trace(network, text) for text in ("a “bcd” e", "“a”")]
+    assert _chosen([poor, sums], sentences, "paragraph") == [sums]
+    assert _chosen([unit, sums], sentences, "paragraph") == [unit]  # as many: the simpler one
 
 
 def test_corpus_is_read_in_held_out_part(run_beside_files: Run) -> None:

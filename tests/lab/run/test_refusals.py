@@ -90,13 +90,10 @@ WILD = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100
 TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8)
 TEXTS = ["the machine", "that remembers"]
 SEVERAL: dict[str, Any] = {
-    "fit": lambda: fit(TINY, TEXTS),  # type: ignore[arg-type]
     "fit on a generator": lambda: fit(TINY, (text for text in TEXTS)),  # type: ignore[arg-type]
     "fit on an array": lambda: fit(TINY, np.array(TEXTS)),  # type: ignore[arg-type]
-    "train": lambda: rnnviz.train(TINY, TEXTS),  # type: ignore[arg-type]
     "save": lambda: rnnviz.save(tiny("gru"), "own.safetensors", corpus=TEXTS),  # type: ignore[arg-type]
     "held out": lambda: rnnviz.save(tiny("gru"), "own.safetensors", held_out=TEXTS),  # type: ignore[arg-type]
-    "open_corpus": lambda: rnnviz.corpora.open_corpus(tuple(TEXTS)),  # type: ignore[arg-type]
 }
 
 REFUSED: Refusals = {
@@ -237,7 +234,7 @@ REFUSED: Refusals = {
     "preset: a name": (
         lambda: preset("ten-minutes", 1000, 2),
         ConfigError,
-        "one-minute, one-minute-mingru, five-minutes, best, textbook; received 'ten-minutes'",
+        "one-minute, one-minute-mingru, five-minutes, best, textbook, names; received 'ten-minutes'",
     ),
     "preset: cores": (
         lambda: preset("best", 1000, 0), ConfigError, "at least 1 core; received 1000 and 0",

@@ -150,7 +150,8 @@ def test_connection_needs_the_token_and_a_living_session() -> None:
         (LiveAsk(text=NEWS[:20]), False),  # another window
         (LiveAsk(text=NEWS, start=0), False),
         (LiveAsk(text=NEWS, quantity="update"), False),
-        (LiveAsk(text=NEWS, write=1), False),
+        (LiveAsk(text=NEWS, write=True), False),
+        (LiveAsk(text=NEWS, tree=0), False),
         (LiveAsk(text=NEWS, pin=3, why=True), False),
         (LiveAsk(text="e" * MAX_TEXT_CHARS), False),
     ],

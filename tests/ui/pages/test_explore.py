@@ -19,9 +19,16 @@ from rnnviz.networks.model_card import Recorded
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import initial_data, shown_units
-from rnnviz.page.live_session import BRANCH_CHARS, MAX_COLUMNS, MAX_TEXT_CHARS, LiveAsk, LiveSession
+from rnnviz.page.live_session import (
+    CONTINUATION_CHARS,
+    MAX_COLUMNS,
+    MAX_TEXT_CHARS,
+    LiveAsk,
+    LiveSession,
+)
 from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import occlusion_bits
+from rnnviz.scoring.sampling import SamplingSettings, branches
 from rnnviz.ui.pages.explore.page import KEY
 from rnnviz.ui.shell import example_text
 from rnnviz.ui.shell.bookmark import read_bookmark
@@ -238,31 +245,38 @@ def test_session_without_memoryless_network_sends_none() -> None:
 
 def test_continuation_ends_at_the_text_limit() -> None:
     session, text = LiveSession(GRU), "e" * (MAX_TEXT_CHARS - 3)
-    (continuation,) = answered(session, text=text, at=5, write=1)[0]["continuations"]
-    assert len(continuation) == 3
-    assert answered(session, text=text + "abc", at=5, write=3)[0]["continuations"] == []
+    assert len(answered(session, text=text, at=5, write=True)[0]["continuation"]) == 3
+    assert answered(session, text=text + "abc", at=5, write=True)[0]["continuation"] == ""
 
 
-def test_continuations_are_samples_from_the_caret_on() -> None:
+def test_continuation_is_a_sample_from_the_caret_on() -> None:
     session, text = LiveSession(GRU), "The Time shone"
-    (best,) = answered(session, text=text, at=4, write=3, temperature=0)[0]["continuations"]  # no two alike
-    assert best == rnnviz.sample(GRU, "The ", BRANCH_CHARS, temperature=0)
-    assert answered(session, text=text, at=99, write=1, temperature=0)[0]["continuations"][0].startswith(
-        rnnviz.sample(GRU, text, BRANCH_CHARS, temperature=0)
-    )
-    three = answered(session, text=text, at=4, write=3, top_k=3, top_p=0.9)[0]["continuations"]
-    assert len(set(three)) == 3
-    for continuation in three:
-        read = rnnviz.trace(GRU, "The " + continuation)
-        probabilities = rnnviz.sampling_distribution(read.log_probs[4:-1], top_k=3, top_p=0.9)
-        assert probabilities[np.arange(len(continuation)), read.ids[4:]].all()
+    for at, prompt in ((4, "The "), (99, text)):
+        header, _ = answered(session, text=text, at=at, write=True, temperature=0)
+        assert header["continuation"] == rnnviz.sample(GRU, prompt, CONTINUATION_CHARS, temperature=0)
+    continuation = answered(session, text=text, at=4, write=True, top_k=3, top_p=0.9)[0]["continuation"]
+    read = rnnviz.trace(GRU, "The " + continuation)
+    probabilities = rnnviz.sampling_distribution(read.log_probs[4:-1], top_k=3, top_p=0.9)
+    assert probabilities[np.arange(len(continuation)), read.ids[4:]].all()
+
+
+@pytest.mark.parametrize(("at", "past", "place"), [(4, 2, (4, 2)), (1, 3, (1, 1)), (99, 0, (8, 0))])
+def test_tree_begins_before_the_caret(at: int, past: int, place: tuple[int, int]) -> None:
+    session, settings = LiveSession(GRU), SamplingSettings(0.8, top_k=3)
+    header, arrays = answered(session, text="The Time", at=at, tree=past, temperature=0.8, top_k=3)
+    assert header["tree"] == {"at": place[0], "past": place[1]}
+    tree = branches(rnnviz.trace(GRU, "The Time"), *place, settings)
+    assert arrays["treeParents"].tolist() == [branch.parent for branch in tree]
+    assert arrays["treeIds"].tolist() == [branch.symbol for branch in tree]
+    np.testing.assert_allclose(arrays["treeChances"], [branch[2:] for branch in tree], rtol=1e-5)
+    assert "tree" not in answered(session, text="The Time", at=at)[0]
 
 
 @pytest.mark.parametrize(
     "value",
     [None, 3, [], {"seq": "x", "text": 7, "columns": 10**9, "layer": -1, "unit": True}]
     + [{"temperature": t, "top_k": 0, "top_p": p, "write": 4} for t, p in ((-1, 0), (11, 2), (True, "1"))]
-    + [{"temperature": float("nan"), "top_p": float("nan"), "write": True, "at": -1}],
+    + [{"temperature": float("nan"), "top_p": float("nan"), "write": 1, "at": -1, "tree": 4}],
 )
 def test_ask_of_nonsense_is_the_default_ask(value: object) -> None:
     assert LiveAsk.from_json(value) == LiveAsk()
@@ -309,7 +323,7 @@ def test_unit_order_depends_on_no_text(order: str, quantity: str) -> None:
 
 def test_unit_orders_are_computed_once_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     shown_units.unit_order(GRU, "steady", 1)
-    monkeypatch.setattr(shown_units, "sample", None)
+    monkeypatch.setattr(shown_units, "sample_texts", None)
     assert sorted(shown_units.unit_order(GRU, "alike", 0)) == list(range(12))
 
 
@@ -321,7 +335,7 @@ def test_steady_units_change_less_on_held_out_text() -> None:
     assert flicker[steady_units].mean() < 0.7 * flicker.mean()
 
 
-@pytest.mark.parametrize("name", ["holmes-lstm", "python-gru", "chinese-gru"])
+@pytest.mark.parametrize("name", ["holmes-lstm", "python-lstm", "chinese-gru"])
 def test_examples_contain_the_target_of_the_models_caption(name: str) -> None:
     named = shown_units.named_units(checkpoint.load_numpy(name))[0].findings[0].target
     texts = [example.text for example in initial_data.examples() if example.model == name]

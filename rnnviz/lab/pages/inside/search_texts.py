@@ -11,7 +11,7 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.lab.pages.inside.page_view import PageView
-from rnnviz.scoring.sampling import stream
+from rnnviz.scoring.sampling import sample_texts
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import MAX_NAME_CHARS, printable
@@ -207,5 +207,5 @@ def _sample_text(view: PageView, max_chars: int) -> str:
     key = store.Key("written", rest=(view.model_digest, length))
     sample: str | None = store.shared().get(key)
     if sample is None:
-        sample = store.shared().put(key, "".join(stream(view.model, "", length, seed=0)))
+        sample = store.shared().put(key, sample_texts(view.model, "", length, temperature=1.0, seed=0))
     return sample

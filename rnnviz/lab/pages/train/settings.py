@@ -107,10 +107,13 @@ def choose_preset(text: TrainingText | None) -> str:
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
         "textbook": _("As in the textbook"),
+        "names": _("For short texts that end"),
     }
     keys = presets.fitting(text.corpus.characters if text is not None else 1, cores())
     if text is not None and text.corpus.name == "timemachine" and not text.from_reader:
         keys.append("textbook")
+    if text is not None and text.corpus.ends:
+        keys.insert(0, "names")
     return PRESET.choose(
         _("2 · Training time"),
         {key: words[key] for key in keys},

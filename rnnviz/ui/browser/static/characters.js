@@ -1,7 +1,7 @@
 // Text in code points, as models read it. A JavaScript string counts UTF-16 units, of which an emoji has two.
 
 /** @type {Record<string, string>} */
-const MARKS = { " ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\u00a0": "⍽", "\u007f": "␡" };
+const MARKS = { " ": "·", "\n": "⏎", "\u0003": "⏹︎", "\t": "⇥", "\u3000": "□", "\u00a0": "⍽", "\u007f": "␡" };
 const COMBINING = /^\p{M}$/u;
 const UNSEEN = /^[\p{C}\p{Z}]$/u;
 // Control characters, and marks that reverse the order of letters or are invisible; not the joiners of emoji and scripts.
@@ -50,8 +50,8 @@ export function visible(character) {
 /** A character in running text: a line break becomes a mark and a break, a hidden character its code. @param {number} code */
 export function runningMark(code) {
   if (code === 10) return "⏎\n";
-  if (code < 0x20 && code !== 9) return String.fromCodePoint(0x2400 + code);
   const character = String.fromCodePoint(code);
+  if (code < 0x20 && code !== 9) return visible(character);
   const plain = code < 0x7f || (code > 0xa0 && code < 0xad);
   return plain || !HIDDEN.test(character) ? character : `‹${codeName(code).slice(2)}›`;
 }

@@ -1,13 +1,10 @@
-// Automatic writing: the network's continuation from the caret, letter by letter; three continuations to choose from;
-// and the replay of the reader's text.
+// Automatic writing: the network's continuation from the caret, letter by letter; and the replay of the reader's text.
 
-import { button, find, make, put, still } from "../../../browser/static/dom.js";
-import { digit } from "../../../browser/static/prediction_bars.js";
+import { find, put, still } from "../../../browser/static/dom.js";
 
 /** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { View } from "./view.js" */
 
-const CHOICES = 3;
 const PACE_MS = 60; // milliseconds from one character of a replay to the next
 
 export class Continuation {
@@ -15,10 +12,9 @@ export class Continuation {
   appending = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
-  askedCount = 0; // continuations asked for
-  at = 0; // the character where they begin
+  asked = false; // whether a continuation is asked for
+  at = 0; // the character where it begins
   runs = 0; // continuations written so far, which number the undo steps
-  keyed = false; // whether a key asked for them, not a pointer
   replaying = false;
   replayed = ""; // the text of the replay
 
@@ -28,20 +24,10 @@ export class Continuation {
     this.phrase = phrase;
     const { root } = view;
     this.button = find(root, "button.rv-write");
-    this.branch = find(root, "button.rv-branch");
-    this.panel = find(root, "section.rv-ways");
-    this.list = find(root, "ol.rv-ways-list");
-    for (const button of [this.button, this.branch]) button.onmousedown = (event) => event.preventDefault();
-    this.button.onclick = (event) => (this.busy ? this.stop() : this.begin(1, event));
-    this.branch.onclick = (event) => (this.panel.hidden ? this.begin(CHOICES, event) : this.stop());
+    this.button.onmousedown = (event) => event.preventDefault();
+    this.button.onclick = (event) => (this.busy ? this.stop() : this.begin(event));
     this.again = find(root, "button.rv-replay");
     this.again.onclick = () => (this.replaying ? this.stop() : this.replay());
-    find(root, "button.rv-ways-close").onclick = () => this.stop();
-    this.panel.onkeydown = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || digit(event) < 0) return;
-      event.preventDefault();
-      this.choose(digit(event));
-    };
     this.stop();
   }
 
@@ -50,34 +36,33 @@ export class Continuation {
     const { view } = this;
     const { editor, characters, store, barsPlace, readout } = view;
     view.pin = null;
-    editor.write(store.symbol(id), editor.characters === characters ? barsPlace : editor.caret);
-    readout.announceWritten(store.symbol(id));
+    const symbol = store.symbol(id);
+    editor.write(store.typed(symbol), editor.characters === characters ? barsPlace : editor.caret);
+    readout.announceWritten(symbol);
   }
 
   get busy() {
-    return this.queue !== "" || this.askedCount === 1;
+    return this.queue !== "" || this.asked;
   }
 
-  /** @param {number} count @param {MouseEvent} event */
-  begin(count, event) {
+  /** @param {MouseEvent} event */
+  begin(event) {
     this.stop();
-    this.keyed = event.detail === 0;
     // After a mouse click, typing goes on in the text; on a touch screen the focus would open the keyboard.
-    if (!this.keyed && /** @type {PointerEvent} */ (event).pointerType === "mouse") this.view.editor.focus();
+    if (event.detail > 0 && /** @type {PointerEvent} */ (event).pointerType === "mouse")
+      this.view.editor.focus();
     this.at = this.view.editor.caret;
-    this.askedCount = count;
-    if (count === 1) put(this.button, this.phrase("writing"));
+    this.asked = true;
+    put(this.button, this.phrase("writing"));
     this.view.viewSocket.ask();
   }
 
-  /** Take the continuations of an answer. @param {string[]} texts */
-  takeTexts(texts) {
-    const { askedCount: count } = this;
-    this.askedCount = 0;
-    if (!count) return; // the reader has typed meanwhile
-    if (!texts.length) this.stop();
-    else if (count > 1) this.offer(texts);
-    else this.beginWriting(texts[0]);
+  /** Take the continuation of an answer. @param {string} text */
+  takeText(text) {
+    if (!this.asked) return; // the reader has typed meanwhile
+    this.asked = false;
+    if (text) this.beginWriting(text);
+    else this.stop();
   }
 
   /** @param {string} text */
@@ -128,55 +113,20 @@ export class Continuation {
     this.at += Array.from(text).length;
   }
 
-  /** @param {string[]} texts */
-  offer(texts) {
-    this.list.replaceChildren(
-      ...texts.map((text, i) => {
-        const way = button("", () => this.pick(text), "rv-way");
-        way.append(make("kbd", "", String(i + 1)), make("bdi", "", text));
-        way.ariaLabel = `${i + 1}: ${text}`;
-        way.onmousedown = (event) => event.preventDefault();
-        return make("li", "", way);
-      }),
-    );
-    this.panel.hidden = false;
-    this.branch.ariaExpanded = "true";
-    if (this.keyed) this.list.querySelector("button")?.focus();
-  }
-
-  /** Choose a continuation; returns whether any are offered. @param {number} n from 0 */
-  choose(n) {
-    if (this.panel.hidden) return false;
-    this.list.querySelectorAll("button")[n]?.click();
-    return true;
-  }
-
-  /** @param {string} text */
-  pick(text) {
-    const inside = this.panel.matches(":focus-within");
-    this.runs++;
-    this.insert(text);
-    this.stop();
-    if (inside) this.view.editor.focus();
-  }
-
   /** End a replay before the reader's key or click is done; its own button's click does so itself. @param {Event} event */
   endReplay(event) {
     if (this.replaying && !event.composedPath().includes(this.again)) this.stop();
   }
 
-  /** End the writing and close the panel. */
+  /** End the writing. */
   stop() {
-    if (this.panel.matches(":focus-within")) this.branch.focus();
     const { queue, replaying } = this;
     this.queue = "";
     // A stopped replay restores the whole text, unless another text has come in its place.
     if (replaying && queue && this.view.editor.text + queue === this.replayed) this.insert(queue);
     this.replaying = false;
     put(this.again, this.phrase("replay"));
-    this.askedCount = 0;
-    this.panel.hidden = true;
-    this.branch.ariaExpanded = "false";
+    this.asked = false;
     put(this.button, this.phrase("write"));
   }
 }

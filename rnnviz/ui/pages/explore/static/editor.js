@@ -219,12 +219,13 @@ export class Editor {
   }
 
   /**
-   * Write before character t, as a step, and ask; with a `kind`, which names a continuation, the network is the writer.
-   * @param {string} text @param {number} t @param {string} kind
+   * Write in place of characters t … end - 1, as a step, and ask; with a `kind`, which names a continuation, the network
+   * is the writer.
+   * @param {string} text @param {number} t @param {string} kind @param {number} end
    */
-  write(text, t, kind = "") {
-    const index = toUtf16Index(this.text, t, this.hasPairs);
-    this.insert(text, index, index, kind);
+  write(text, t, kind = "", end = t) {
+    const [from, to] = [t, end].map((place) => toUtf16Index(this.text, place, this.hasPairs));
+    this.insert(text, from, to, kind);
   }
 
   /**

@@ -10,23 +10,25 @@
  * @property {unknown} offer the number of the text that the page offered last
  * @property {string | undefined} session the token of its session
  * @property {View["choices"]} choices
+ * @property {boolean} tree whether the tree of continuations is open
  * @property {{ text: string, writers: string, history: History, selection: [number, number] }} written
  */
 
 /** @param {View} view @returns {Memory} */
 export function remember(view) {
-  const { offer, session, choices, editor } = view;
+  const { offer, session, choices, editor, tree } = view;
   const { text, writers, history, area } = editor;
   return {
     offer,
     session,
     choices,
+    tree: tree.open,
     written: { text, writers, history, selection: [area.selectionStart, area.selectionEnd] },
   };
 }
 
 /** @param {View} view @param {Memory} memory of the view that this one replaces */
-function restore(view, { choices, written }) {
+function restore(view, { choices, tree, written }) {
   const { editor } = view;
   Object.assign(view, choices);
   view.samplingControls.draw();
@@ -34,6 +36,7 @@ function restore(view, { choices, written }) {
   editor.load(written.text);
   editor.area.setSelectionRange(...written.selection);
   editor.lastCaret = editor.caret;
+  view.tree.show(tree);
   const { writers, history } = written;
   if (writers.length === editor.characters.length) Object.assign(editor, { writers, history });
 }

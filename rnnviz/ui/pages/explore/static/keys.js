@@ -4,12 +4,12 @@ import { digit } from "../../../browser/static/prediction_bars.js";
 
 /** @import { View } from "./view.js" */
 
-/** With Alt and a digit, write that bar's character or choose that continuation. @param {View} view @param {KeyboardEvent} event */
+/** With Alt and a digit, write that bar's character. @param {View} view @param {KeyboardEvent} event */
 export function handleShortcut(view, event) {
   const n = event.altKey && !event.ctrlKey && !event.metaKey ? digit(event) : -1;
   if (n < 0 || !view.editor || view.editor.composing) return;
   event.preventDefault();
-  if (!view.continuation.choose(n)) view.bars.choose(n);
+  view.bars.choose(n);
 }
 
 /** The figure's keys: arrows move along characters and units, Enter pins one. @param {View} view @param {KeyboardEvent} event */

@@ -241,6 +241,11 @@ export class Store {
   symbol(id) {
     return id === 0 ? "" : this.fixed.symbols[id - 1];
   }
+
+  /** Symbols as they are typed: where each line is a text, a line end ends one. @param {string} symbols */
+  typed(symbols) {
+    return this.fixed.symbols.includes("\n") ? symbols : symbols.replaceAll("\u0003", "\n");
+  }
 }
 
 /** Running perplexities, from costs in nats. */

@@ -81,7 +81,8 @@ export interface Answer extends Header {
   text?: string;
   offer?: Untyped;
   session?: string;
-  continuations?: string[];
+  continuation?: string;
+  tree?: { at: number; past: number }; // the tree of what may follow the text's first `at` characters, from `past` before on
   opening?: string;
   arrival?: Arrival;
   suggestion?: Suggestion;
@@ -101,6 +102,10 @@ export interface Arrays {
   reshaped?: Float32Array;
   memorylessNext?: Float32Array;
   unitOfRow?: Uint16Array;
+  /** A row for each branch of the tree, see `Branch` in scoring/sampling.py: the probability, and that of a draw. */
+  treeParents?: Uint16Array;
+  treeIds?: Uint32Array;
+  treeChances?: Float32Array;
 }
 
 /** An example text, see `Example` in page/initial_data.py. */

@@ -20,6 +20,7 @@ import { Readout } from "./readout.js";
 import { PLAIN, SamplingControls } from "./sampling_controls.js";
 import { Store } from "./store.js";
 import { makeColourOf, makePalettes } from "./text_background.js";
+import { ContinuationTree } from "./tree.js";
 import { heightFor, windowAround } from "./visible_range.js";
 
 /** @import { Theme } from "../../../browser/static/types" */
@@ -43,6 +44,8 @@ export class View extends BaseView {
   samplingControls;
   /** @type {Continuation} */
   continuation;
+  /** @type {ContinuationTree} */
+  tree;
   /** @type {Bookmark} */
   bookmark;
   /** @type {Numbers} */
@@ -138,7 +141,8 @@ export class View extends BaseView {
     // The ask was made before the layout, which has room for more columns.
     if (whole && !this.root.hidden && this.narrow) this.viewSocket.askDue = true;
     this.viewSocket.endAsk(header);
-    if (whole && header.continuations) this.continuation.takeTexts(header.continuations);
+    if (whole && header.continuation !== undefined) this.continuation.takeText(header.continuation);
+    if (whole && header.tree) this.tree.draw(header.tree, /** @type {Required<Arrays>} */ (arrays));
     if (whole) this.frames.ask();
   }
 
@@ -208,6 +212,7 @@ export class View extends BaseView {
     this.controls = new Controls(this, phrase);
     if (this.figure.box) this.layOut();
     this.continuation = new Continuation(this, phrase);
+    this.tree = new ContinuationTree(this, phrase);
     const reshape = (/** @type {Partial<SamplingSettings>} */ changes) => this.reshape(changes);
     this.samplingControls = new SamplingControls(
       root,
@@ -248,8 +253,9 @@ export class View extends BaseView {
     this.start = this.windowStart(this.askedCharacters.length, columns);
     const view = { ...viewChoices, memoryless, ...sampling, start: this.start, columns };
     const requests = {
-      write: continuation.askedCount,
-      at: continuation.at,
+      write: continuation.asked,
+      at: this.editor.caret,
+      tree: this.tree.past,
       ...this.controls.suggestions.takePending(),
     };
     return { text: this.editor.text, ...view, base: store.revision, digest: store.digest, ...requests };
@@ -283,8 +289,9 @@ export class View extends BaseView {
     this.continuation.stop();
     this.follow = true;
     this.hover = null;
-    const sameText = follow && this.editor.characters === this.characters;
-    if (sameText && this.windowStart(store.length, this.columns) === this.start) this.drawCursor();
+    this.tree.start = this.editor.caret;
+    const drawn = follow && !this.tree.open && this.editor.characters === this.characters;
+    if (drawn && this.windowStart(store.length, this.columns) === this.start) this.drawCursor();
     else this.viewSocket.ask();
   }
 
@@ -357,11 +364,11 @@ export class View extends BaseView {
   }
 
   /**
-   * Escape's actions, one a press: close the continuations, deselect the text, end "why", unpin, deselect the unit, show
-   * the few rows again, end the presentation.
+   * Escape's actions, one a press: close the tree, deselect the text, end "why", unpin, deselect the unit, show the
+   * few rows again, end the presentation.
    */
   handleEscape() {
-    if (!this.continuation.panel.hidden) return this.continuation.stop();
+    if (this.tree.open) return this.tree.show(false);
     if (this.editor.deselect()) return;
     if (this.why) return this.askWhy(null);
     if (this.pin !== null) this.pin = null;
