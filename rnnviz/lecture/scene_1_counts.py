@@ -37,7 +37,7 @@ _SECOND = {"en": "the grey machine stood", "zh": "八戒看见那妖精变做个
 _SPOKEN = '"I have seen the man who lives in the house,'
 SHOWN_UNITS = 16  # of a state, so that each can be seen from the last row
 
-WRITERS = ("holmes-6gram", "holmes-lstm", "python-gru")
+WRITERS = ("holmes-6gram", "holmes-lstm", "python-lstm")
 """Who wrote the first stop's texts; of the counts three characters at a time are used."""
 
 
@@ -85,7 +85,7 @@ def written() -> StepPicture:
     rows = [
         [_("a 3-gram model: it counted the Holmes stories"), _("the last 2 characters"), ""],
         [_("an LSTM, trained on the Holmes stories"), "", ""],
-        [_("a GRU, trained on Python's library"), "", ""],
+        [_("an LSTM, trained on Python's library"), "", ""],
     ]
     for line_of, model, measured in zip(rows[1:], models[1:], held_out[1:], strict=True):
         read = trace(model, "a")

@@ -223,7 +223,7 @@ def problems() -> StepPicture:
     appendix=True,
     prints="V, len(P), P.sum().round(4)",
     name=choice(
-        {"timemachine-rnn": "RNN", "shakespeare-lstm": "LSTM", "python-gru": "GRU"},
+        {"timemachine-rnn": "RNN", "shakespeare-lstm": "LSTM", "timemachine-gru": "GRU"},
         "timemachine-rnn",
         N_("model"),
     ),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel, StoredNetwork
 
-SUCCESSORS: Mapping[str, str] = {"python-gru": "python-lstm"}
+SUCCESSORS: Mapping[str, str] = {"python-gru": "python-lstm", "python-6gram": "python-5gram"}
 """The models that replace shipped ones of the versions before, by the old names, which lead on to them."""
 
 SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.lab.run.replay

@@ -24,11 +24,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.arrays import Array, Doubles, Integers, Mask
+from rnnviz.arrays import Array, Arrays, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
 
 # The discounts of a text that is too small to estimate them from: half of the count.
 FALLBACK = (0.5, 1.0, 1.5)
+
+LARGE, LARGE_COUNTS = 0xFFFF, "counts.large"
+"""The least count that is stored apart, and the tensor of such counts."""
 
 _NO_KEY = np.iinfo(np.int64).max
 
@@ -206,6 +209,18 @@ def estimate(counts: Counts) -> list[Level]:
     ]
 
 
+def split_counts(counts: Integers) -> Arrays:
+    """The tensors of the highest order's counts, each of the smallest unsigned integers.
+
+    In a text of millions of characters only runs of spaces occur LARGE times; they would double the bytes of
+    all other counts. They stand as LARGE, and their counts apart, in their order.
+    """
+    tensors: Arrays = {"counts": smallest(np.minimum(counts, LARGE))}
+    if (large := counts[counts >= LARGE]).size:
+        tensors[LARGE_COUNTS] = smallest(large)
+    return tensors
+
+
 def smallest(values: Integers) -> npt.NDArray[np.unsignedinteger[Any]]:
     """`values`, none below 0, in the smallest unsigned integers that hold them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
@@ -229,7 +244,7 @@ def counts_from(tensors: Mapping[str, Array], size: int, order: int, *, ends: bo
     expected = {"counts", *(key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}"))}
     if ends:
         expected |= {f"initial.{k}" for k in range(2, order)}
-    if set(tensors) != expected:
+    if set(tensors) - {LARGE_COUNTS} != expected:
         raise ConfigError(
             "an order-{order} n-gram model is stored as {expected}; received {received}",
             order=order,
@@ -253,10 +268,14 @@ def counts_from(tensors: Mapping[str, Array], size: int, order: int, *, ends: bo
             raise ConfigError("symbols.{level} is not in order", level=level)
         nodes = len(symbols)
     leaf_counts = arrays["counts"]
-    if len(leaf_counts) != nodes:
+    large = np.flatnonzero(leaf_counts == LARGE)
+    # Files up to version 2.0.0 have no large counts apart.
+    count = len(leaf_counts) - len(large) + len(arrays.setdefault(LARGE_COUNTS, leaf_counts[large]))
+    if {len(leaf_counts), count} != {nodes}:
         raise ConfigError(
-            "{nodes:,} n-grams need as many counts; there are {count:,}", nodes=nodes, count=len(leaf_counts)
+            "{nodes:,} n-grams need as many counts; there are {count:,}", nodes=nodes, count=count
         )
+    leaf_counts[large] = arrays[LARGE_COUNTS]
     if order == 1 and (leaf_counts[size] or not leaf_counts.any()):
         raise ConfigError("the start symbol has a count, or nothing has")
     if order > 1 and not (len(keys[0]) and leaf_counts.all()):

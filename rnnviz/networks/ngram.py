@@ -17,7 +17,16 @@ from rnnviz.arrays import Array, Arrays, Doubles, Integers
 from rnnviz.checks import checked, received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks import contamination
-from rnnviz.networks.kneser_ney import Counts, Level, count, counts_from, estimate, shorten, smallest
+from rnnviz.networks.kneser_ney import (
+    Counts,
+    Level,
+    count,
+    counts_from,
+    estimate,
+    shorten,
+    smallest,
+    split_counts,
+)
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.reprs import Pictured
 from rnnviz.text.characters import normalise
@@ -222,11 +231,11 @@ class NgramModel(Pictured):
 
         For each level k of the tree, `children.{k}` has the number of n-grams of k + 1 symbols that begin
         with each n-gram of k symbols, and `symbols.{k + 1}` has their last symbols. `counts` are the counts
-        of the highest order, and of texts that end `initial.{k}` are those of a text's first k - 1
-        characters. All arrays are of the smallest unsigned integers that hold them.
+        of the highest order, see `kneser_ney.split_counts`, and of texts that end `initial.{k}` are those of
+        a text's first k - 1 characters. All arrays are of the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
-        tensors: Arrays = {"counts": smallest(self._counts.leaf_counts)}
+        tensors = split_counts(self._counts.leaf_counts)
         parents = base
         for level, keys in enumerate(self._counts.keys, start=1):
             tensors[f"children.{level}"] = smallest(np.bincount(keys // base, minlength=parents))

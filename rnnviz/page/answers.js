@@ -349,26 +349,24 @@ function branches(reading, t, past, shape) {
       const logs = new Float32Array(network.V);
       if (Number.isNaN(network.predict(state, logs))) return [];
       const drawn = shares(logs, shape);
-      const limit = n === likeliestPath ? MOST_BRANCHES : FEWEST_BRANCHES;
-      const symbols = largest(logs.subarray(1), limit) // without <unk>, which is never drawn
-        .ids.map((i) => i + 1)
-        .filter((id, k) => k < FEWEST_BRANCHES || Math.exp(logs[id]) >= LEAST_PROBABILITY);
+      const likeliest = largest(logs.subarray(1), n === likeliestPath ? MOST_BRANCHES : FEWEST_BRANCHES);
+      const symbols = likeliest.ids.map((i) => i + 1); // without <unk>, which is never drawn
+      const isRare = (/** @type {number} */ id) => Math.exp(logs[id]) < LEAST_PROBABILITY;
+      while (symbols.length > FEWEST_BRANCHES && isRare(symbols[symbols.length - 1])) symbols.pop();
       if (actual !== null && !symbols.includes(actual)) symbols.push(actual);
       return symbols.map((id) => {
         const share = drawn.get(id) ?? 0;
         tree.push({ parent: number, id, p: Math.exp(logs[id]), share });
-        return { number: tree.length, reach: reach * share, state, cell };
+        return { number: tree.length, id, reach: reach * share, state, cell };
       });
     });
-    const goingOn = reached.filter(({ number }) => tree[number - 1].id !== network.end);
-    const likely = goingOn.sort((a, b) => b.reach - a.reach).slice(0, TREE_PATHS);
-    const kept =
-      actual === null
-        ? likely.filter(({ reach }) => reach > 0).sort((a, b) => a.number - b.number)
-        : reached.filter(({ number }) => tree[number - 1].id === actual);
-    paths = kept.map(({ number, reach, state, cell }) => {
+    const mayGoOn = reached.filter(({ id, reach }) => reach > 0 && id !== network.end);
+    const likely = mayGoOn.sort((a, b) => b.reach - a.reach);
+    const kept = likely.slice(0, TREE_PATHS).sort((a, b) => a.number - b.number);
+    const goingOn = actual === null ? kept : reached.filter(({ id }) => id === actual);
+    paths = goingOn.map(({ number, id, reach, state, cell }) => {
       const [after, next] = [new Float32Array(width), cell && new Float32Array(width)];
-      network.step(tree[number - 1].id, state, after, cell, next);
+      network.step(id, state, after, cell, next);
       return { number, reach: actual === null ? reach : 1, state: after, cell: next };
     });
   }

@@ -125,7 +125,7 @@ def shared_colours() -> dict[str, dict[str, Any]]:
     )
 
 
-ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-gru", "chinese-gru"
+ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-lstm", "chinese-gru"
 FIRST_MODELS = {"en": ENGLISH_MODEL, "zh": CHINESE_MODEL}
 """The model with which the app and the page begin, by language, if they have it."""
 
@@ -166,8 +166,9 @@ def examples() -> list[Example]:
         ),
         Example(
             _("Code"),
-            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)',
-            _("Indentation costs next to nothing, and of “values” only the first letter and the last."),
+            'def show(x):\n    """Print the average."""\n    # Never by zero.\n'
+            '    print("mean", sum(x) / max(len(x), 1))',
+            _("The string, the comment and the brackets: each changes the colour of a named row."),
             "python",
             PYTHON_MODEL,
         ),

@@ -225,9 +225,8 @@ def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list
 
     The first `past` steps follow the text and show its character too, however unlikely. At each later step
     the TREE_PATHS paths go on that sampling by `settings` is likeliest to take, and none beyond a text's
-    end. A place without
-    probabilities, as after a relu network's states have exploded, has no branches. Raises ConfigError for a
-    t - past outside 0 .. T.
+    end. A place without probabilities, as after a relu network's states have exploded, has no branches.
+    Raises ConfigError for a t - past outside 0 .. T.
     """
     tree: list[Branch] = []
     # The paths that go on, in the tree's order, so that no two lines cross: the number of each one's last

@@ -19,7 +19,7 @@ def explore(page: Page, url: str) -> Iterator[str]:
     yield "with what stands behind More"
     page.get_by_role("button", name="Show what could follow").click()
     page.locator(".rv-step button").first.click()
-    expect(page.locator("[aria-current]")).to_be_visible()
+    expect(page.locator(".rv-step [aria-current]")).to_be_visible()
     yield "with the tree of continuations"
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Present").click()

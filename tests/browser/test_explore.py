@@ -53,9 +53,9 @@ def test_memoryless_network_is_shown_and_kept_in_address(live: Live) -> None:
     live.painted(len(text))
     expect(switch).to_be_checked()
     expect(line).to_have_text(f"without memory{without}")
-    choose_model(page, "Python code, GRU")  # beside which there is none
+    choose_model(page, "Python code, LSTM")  # beside which there is none
     expect(switch).to_be_hidden()
-    expect(page).to_have_url(re.compile("model=python-gru(?!.*memoryless)"))
+    expect(page).to_have_url(re.compile("model=python-lstm(?!.*memoryless)"))
     choose_model(page, "The Time Machine, RNN")
     expect(line).to_be_visible()
     switch.uncheck()

@@ -133,8 +133,8 @@ def test_other_network_is_chosen_once_app_stands(slow: Slow) -> None:
     slow.page.get_by_role("button", name="Code", exact=True).click()
     slow.arrive()
     expect(slow.layer).to_have_count(0)
-    expect(slow.page).to_have_url(re.compile("model=python-gru"))
-    expect(slow.area).to_have_value(re.compile("^def mean"))
+    expect(slow.page).to_have_url(re.compile("model=python-lstm"))
+    expect(slow.area).to_have_value(re.compile("^def show"))
 
 
 @pytest.mark.parametrize("mode", ["", "&present=1", "&code=1&lang=zh"])

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from rnnviz.networks import checkpoint
+from rnnviz.page import shown_units
 from tests.browser.conftest import SCREEN, Live
 from tests.support.driving import box_of, until
 
@@ -112,19 +114,32 @@ def test_view_fills_wide_screen(live: Live) -> None:
     assert heat["y"] + heat["height"] > 500
 
 
-def test_named_unit_colours_text_and_links_to_inside(page: Page, app_url: str) -> None:
-    live = Live(page, app_url, "python-gru")
-    expect(live.colour).to_have_text("Open brackets")
-    expect(page.locator(".rv-scale span:not(.rv-power)").first).to_have_text("Open brackets")
-    expect(page.get_by_text("Type ( and watch")).to_be_visible()
-    live.write("def look(at, the):\n    return at(the")
+@pytest.mark.parametrize("name", ["chinese-gru", "python-lstm"])
+def test_named_row_colours_text_and_links_to_inside(page: Page, app_url: str, name: str) -> None:
+    row = shown_units.named_units(checkpoint.load_numpy(name))[0]
+    sums = row.findings[0].weighted is not None
+    colour, text = {
+        "chinese-gru": ("Inside quotes", "行者笑道：“师父莫怕"),
+        "python-lstm": ("Inside a string", 'print("mean'),
+    }[name]
+    what = colour if sums else f"unit {row.unit}"
+    live = Live(page, app_url, name)
+    expect(live.colour).to_have_text(colour)
+    expect(page.locator(".rv-scale span:not(.rv-power)").first).to_have_text(colour)
+    expect(page.get_by_text(re.compile("Type .* and watch"))).to_be_visible()
+    live.write(text)
     heat = box_of(page.locator(".rv-heat"))
     page.mouse.click(heat["x"] + 20, heat["y"] + 5)
-    expect(live.readout).to_contain_text("unit 7:")
-    expect(page.locator(".rv-caption")).to_contain_text("Unit 7 after")  # its arithmetic there
-    page.get_by_role("link", name="See this unit on Inside").click()
-    page.wait_for_url(re.compile(r"/inside\?.*model=python-gru"))
-    expect(page.get_by_role("spinbutton", name="The unit")).to_have_value("7")
+    expect(live.readout).to_contain_text(f"{what}:")
+    expect(page.locator(".rv-caption")).to_contain_text(f"{what.capitalize()} after")  # its arithmetic there
+    page.get_by_role("link", name=f"See this {'direction' if sums else 'unit'} on Inside").click()
+    page.wait_for_url(re.compile(rf"/inside\?.*model={name}"))
+    chosen = page.get_by_role("spinbutton", name="The unit")
+    if sums:
+        chosen = page.get_by_role("combobox", name="Colour the text by")
+    expect(chosen).to_have_value(
+        re.compile(shown_units.target_name(row.findings[0].target) if sums else str(row.unit))
+    )
 
 
 def test_pages_have_one_heading_and_whole_sidebar(page: Page, app_url: str) -> None:

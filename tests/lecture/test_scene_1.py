@@ -46,7 +46,7 @@ def test_the_opening_texts_are_written_by_whom_the_table_names() -> None:
     texts = scene.written_texts()
     grams = load("holmes-6gram").shortened(3)
     for text, name in zip(texts, scene.WRITERS, strict=True):
-        cost = {kind: nats(load(kind), text).mean() for kind in ("holmes-lstm", "python-gru")}
+        cost = {kind: nats(load(kind), text).mean() for kind in ("holmes-lstm", "python-lstm")}
         if name in cost:
             assert min(cost, key=cost.__getitem__) == name
         else:

@@ -50,14 +50,14 @@ def test_half_the_text_is_half_known(sketch: modelfile.Sketch) -> None:
 
 
 def test_shipped_corpora_are_told_apart() -> None:
-    split = corpora.read("python-source").split()
-    for name in ("python-gru", "python-6gram"):
+    split = corpora.read("python-library").split()
+    for name in ("python-lstm", "python-5gram"):
         card = checkpoint.read_info(checkpoint.find(name)).card
-        if card["sha256"] != corpora.read("python-source").sha256:
+        if card["sha256"] != corpora.read("python-library").sha256:
             pytest.skip("this Python's library differs from the one the model was trained on")
         sketch = checkpoint.load(name).sketch
         assert contamination.share(split.train + split.validation, sketch).share == 1
-        assert contamination.share(split.held_out, sketch).share < 0.03
+        assert contamination.share(split.held_out, sketch).share < 0.1  # modules repeat lines of others
         assert contamination.share(corpora.read("python-docs").text, sketch).share < 0.03
 
 

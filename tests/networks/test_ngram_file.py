@@ -24,11 +24,29 @@ def test_storage_gives_back_the_same_model(order: int, text: str) -> None:
     assert (again.order, again.parameter_count) == (order, model.parameter_count)
 
 
-def test_large_counts_keep_their_value() -> None:
-    model = NgramModel.fit("ab" * 40_000, order=2)
-    assert model.to_tensors()["counts"].max() == 40_000
-    again = NgramModel.from_tensors(model.to_tensors(), model.vocabulary, 2)
+@pytest.mark.parametrize("repeated", [40_000, 65_535, 70_000])
+def test_large_counts_keep_their_value(repeated: int) -> None:
+    model = NgramModel.fit("ab" * repeated + "ac", order=2)
+    tensors = model.to_tensors()
+    assert tensors["counts"].dtype == np.uint16
+    again = NgramModel.from_tensors(tensors, model.vocabulary, 2)
     np.testing.assert_array_equal(again.log_probs([1]), model.log_probs([1]))
+
+
+def test_large_counts_of_2_0_0_are_read() -> None:
+    model = NgramModel.fit("ab" * 70_000 + "ac", order=2)
+    tensors = model.to_tensors()
+    counts = tensors["counts"].astype(np.uint32)
+    counts[counts == 65_535] = tensors.pop("counts.large")
+    for stored in (counts, np.where(counts == 70_000, 65_535, counts)):  # the second has that very count
+        again = NgramModel.from_tensors({**tensors, "counts": stored.copy()}, model.vocabulary, 2)
+        np.testing.assert_array_equal(
+            np.sort(again.to_tensors()["counts"]), np.sort(np.minimum(stored, 65_535))
+        )
+    with pytest.raises(CheckpointError, match="4 n-grams need as many counts; there are 5"):
+        NgramModel.from_tensors(
+            model.to_tensors() | {"counts.large": np.array([70_000] * 3, np.uint32)}, model.vocabulary, 2
+        )
 
 
 def entry(key: str, place: int | slice, value: int) -> Callable[[dict[str, Any]], None]:

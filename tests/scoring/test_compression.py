@@ -109,7 +109,7 @@ def test_long_texts_of_many_kinds_are_as_large_as_promised(kind: str, text: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "threads"), [("timemachine-lstm", 1), ("timemachine-lstm", 5), ("python-gru", 2)]
+    ("name", "threads"), [("timemachine-lstm", 1), ("timemachine-lstm", 5), ("python-lstm", 2)]
 )
 def test_another_process_restores_text_without_torch(tmp_path: Path, name: str, threads: int) -> None:
     model = checkpoint.load(name)

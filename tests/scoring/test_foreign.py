@@ -69,7 +69,7 @@ def test_shipped_models_know_their_own_kind_alone() -> None:
     for name, corpus in (
         ("timemachine-gru", "timemachine"),
         ("shakespeare-lstm", "tinyshakespeare"),
-        ("python-gru", "python-source"),
+        ("python-lstm", "python-source"),
         ("chinese-gru", "journey"),
     ):
         assert read(name, TEXTS[corpus]) == "", name

@@ -24,7 +24,7 @@ from rnnviz.scoring.sampling import (
     stream,
 )
 from rnnviz.scoring.tracer import trace
-from tests.support.models import with_tensors
+from tests.support.models import tiny, with_tensors
 from tests.support.traces import VOCABULARY, spread_network
 
 TEXT = "a cab,\na bad bead 世界 "
@@ -261,6 +261,20 @@ def test_tree_goes_on_after_unknown_character_of_text() -> None:
     stands = [n for n, branch in enumerate(tree, 1) if branch.symbol == 0]
     assert [tree[n - 1].share for n in stands] == [0]
     assert {branch.parent for branch in tree[stands[0] :][:1]} == set(stands)
+
+
+def test_tree_ends_where_a_text_ends() -> None:
+    model = tiny("gru", ends=True)
+    end = model.vocabulary.end
+    assert end is not None
+    bias = np.where(np.arange(model.vocabulary.size) == end, 9, 0)  # every text is about to end
+    tree = branches(trace(with_tensors(model, readout_bias=bias), "The\nTime"), 5, 2, PLAIN)
+    ends = [n for n, branch in enumerate(tree, 1) if branch.symbol == end]
+    after = {branch.parent for branch in tree}
+    assert len(ends) > 3
+    # Of all ends the one that stands in the text alone goes on: another text follows there.
+    assert [n for n in ends if n in after] == ends[:1]
+    assert {branch.parent for branch in tree} - {0, ends[0]}
 
 
 def test_tree_of_network_without_probabilities_is_empty() -> None:

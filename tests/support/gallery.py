@@ -38,15 +38,14 @@ def model_comparison() -> Any:
 
 @picture("Units that follow a target")
 def bracket_units() -> Any:
-    code = rnnviz.corpora.open_corpus("python-source").split().held_out[:2_000]
-    brackets = units.target("brackets", code, unclosed="line")
-    return units.find(rnnviz.load("python-gru"), code, brackets).plot()
+    code = rnnviz.corpora.open_corpus("python-library").split().held_out[:2_000]
+    return units.find(rnnviz.load("python-lstm"), code, "py-brackets", quantity="cell").plot()
 
 
 @picture("Which next characters a unit favours")
 def pushes() -> Any:
-    code = rnnviz.corpora.open_corpus("python-source").split().held_out[:1_000]
-    return units.scan(rnnviz.load("python-gru"), code)[0, 7].plot("pushes")
+    code = rnnviz.corpora.open_corpus("python-library").split().held_out[:1_000]
+    return units.scan(rnnviz.load("python-lstm"), code)[0, 266].plot("pushes")
 
 
 @picture("Which gates stay open, and which stay closed")

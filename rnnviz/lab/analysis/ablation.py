@@ -15,7 +15,6 @@ text, units held at their means (`Ablation.replication`):
     characters           4,000   8,000   16,000   32,000   64,000
     timemachine-gru                         0.2      0.4      0.7
     chinese-gru            0.2     0.2      0.4      0.5
-    python-gru             0.3     0.1      0.2      0.3      0.4
     shakespeare-lstm       0.2     0.1
 
 Shape letters: n characters, U units, H units of a layer, B texts side by side, m passages, R random
@@ -166,8 +165,7 @@ class Ablation(ReprMixin, Pictured, Reported):
         don't correlate. Follows the prophecy formula (Spearman 1910; Brown 1910): noise falls with the
         length.
 
-        Halves of a short text share a subject and agree better than two texts do, so this is a lower limit:
-        for python-gru the estimate after 4,000 characters is 8,000, and 64,000 are not enough.
+        Halves of a short text share a subject and agree better than two texts do, so this is a lower limit.
         """
         # Spearman–Brown: k times the text has a reliability of k r / (1 + (k - 1) r). Solved for the k at
         # which that is MIN_REPLICATION.

@@ -71,7 +71,7 @@ def ablate(
 
     examples:
       python -m rnnviz ablate --model timemachine-rnn --corpus timemachine
-      python -m rnnviz ablate --model python-gru --corpus python-source --units 281,294 --target quotes \\
+      python -m rnnviz ablate --model python-lstm --corpus python-library --units 98,193 --target quotes \\
           --unclosed line --json
     """
     from rnnviz.lab.analysis import targets

@@ -48,7 +48,7 @@ def attribute(
 
     examples:
       python -m rnnviz attribute --model timemachine-gru "The Time Trav" --character e
-      python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
+      python -m rnnviz attribute --model python-lstm --file code.py --at 300 --against ")" --json
     """
     from rnnviz.lab.analysis.attribution import contributions
     from rnnviz.lab.reports.attribution import quantity

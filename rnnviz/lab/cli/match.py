@@ -87,8 +87,8 @@ def match(
     examples:
       python -m rnnviz match --model shakespeare-lstm --corpus tinyshakespeare --threshold 0.3 \\
           --text "ROMEO: What, shall this speech be spoke" --span 7:12
-      python -m rnnviz match --model python-gru --corpus python-source --text "x = 'the value'" --span 5:14 \\
-          --threshold 0.8 --json
+      python -m rnnviz match --model python-lstm --corpus python-library --text "x = 'the value'" \\
+          --span 5:14 --threshold 0.8 --json
 
     --span counts characters from 0; its second number is the first character after the passage.
     """

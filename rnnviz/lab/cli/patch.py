@@ -93,10 +93,10 @@ def patch(
     examples:
       python -m rnnviz patch --model shakespeare-lstm --source "Too slowly, my lord" \\
           --into "And so my lord, and all the time" --to 14
-      python -m rnnviz patch --model python-gru --source "name = 'the" --into "name = the value" --to 10 \\
+      python -m rnnviz patch --model python-lstm --source "name = 'the" --into "name = the value" --to 10 \\
           --units 3,17 --json
-      python -m rnnviz patch --model python-gru --source "name = 'the" --into "name = the value" --to 10 \\
-          --direction difference:quotes --corpus python-source --unclosed line
+      python -m rnnviz patch --model python-lstm --source "name = 'the" --into "name = the value" --to 10 \\
+          --direction difference:quotes --corpus python-library --unclosed line
     """
     from rnnviz.scoring import sampling
 

@@ -43,7 +43,7 @@ def probe(
     """Fit a linear probe on all units: does one unit hold a target, or many together?
 
     example:
-      python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
+      python -m rnnviz probe --model python-lstm --corpus python-library --target quotes --target brackets
     """
     from rnnviz.lab.analysis.search_result import Unanswered
 

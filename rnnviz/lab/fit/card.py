@@ -25,10 +25,10 @@ EXAMPLES = {
     "names": "Arabella\nKatrinka\nMirabel",
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
     "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
+    # The heat map ends with the text: its last two lines have a comment, a string and nested brackets.
     "python-library": (
-        'def average(self, values):\n    """Return the mean of the values."""\n'
-        "    if not values:  # nothing to divide\n"
-        '        raise ValueError("no values (got %r)" % (values,))\n    return sum(values) / len(values)\n'
+        'def mean(values):\n    """Return the average."""\n    if not values:\n'
+        '        # Never divide by zero.\n        raise ValueError("no values: %r" % (values,))'
     ),
     "holmes": '"There is a light on the moor," said Holmes. He lit his pipe.',
     "journey": "行者笑道：“师父莫怕，有我在此。”说罢，他举起了金箍棒。",

@@ -38,8 +38,8 @@ He closed his eyes. The rain was beating upon the window, and for some minutes n
 def average(self, values):
     \"\"\"Return the mean of all values, or raise ValueError if there are none.\"\"\"
     if not values:
-        raise ValueError("average() needs at least one banana")
-    total = 0
+        raise ValueError("average() needs at least one banana (got %r)" % (values,))
+    total = 0  # nothing has been counted yet
     for value in values:
         total += value
     return total / len(values)

@@ -327,10 +327,10 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
 
 
 def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first(shipped: Path) -> None:
-    for name in ("timemachine-gru", "python-gru", "holmes-lstm"):
+    for name in ("timemachine-gru", "python-lstm", "holmes-lstm"):
         (shipped / f"{name}.snapshots.safetensors").touch()
     names = [id.removeprefix(selected_run.SHIPPED) for id in selected_run.replays()]
-    assert names == ["holmes-lstm", "python-gru", "timemachine-gru"]
+    assert names == ["holmes-lstm", "python-lstm", "timemachine-gru"]
 
 
 HALF = "\ud800"  # JSON holds it as half a surrogate pair, and no UTF-8 does

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from rnnviz.lab.run.row_meaning import score_rows
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.page.initial_data import examples, examples_for
+from rnnviz.page import shown_units
+from rnnviz.page.initial_data import examples, examples_for, opening_text
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.model_suggestion import Suggestion, find_suggestion
@@ -40,22 +42,22 @@ def test_best_model_is_offered_if_it_leads_clearly() -> None:
     model: Any = checkpoint.load_numpy(info("chinese-gru").path)
     assert suggestion.bits == pytest.approx(float(trace(model, text).nll.mean()) / math.log(2), rel=1e-5)
     assert (suggestion.name, suggestion.own_bits > 20) == ("chinese-gru", True)
-    assert suggest("shakespeare-lstm", TEXTS["python-source"]).name == "python-gru"
+    assert suggest("shakespeare-lstm", TEXTS["python-source"]).name == "python-lstm"
     assert suggest("timemachine-gru", GERMAN) == Suggestion(pytest.approx(5.4, abs=0.5))
-    assert suggest("python-gru", TEXTS["python-source"]).name is None
+    assert suggest("python-lstm", TEXTS["python-source"]).name is None
 
 
 @pytest.mark.usefixtures("shipped")
 def test_best_models_of_a_short_beginning_read_on() -> None:
     text = (TEXTS["python-source"] * 3)[: model_suggestion.FIRST_CHARS] + TEXTS["holmes"] * 9
-    assert suggest("timemachine-gru", text[: model_suggestion.FIRST_CHARS]).name == "python-gru"
-    assert suggest("timemachine-gru", text[: model_suggestion.READ_CHARS]).name != "python-gru"
+    assert suggest("timemachine-gru", text[: model_suggestion.FIRST_CHARS]).name == "python-lstm"
+    assert suggest("timemachine-gru", text[: model_suggestion.READ_CHARS]).name != "python-lstm"
 
 
 @pytest.mark.usefixtures("shipped")
 def test_candidates_are_networks_of_other_corpora() -> None:
     names = {network.path.stem for network in model_suggestion.candidates(info("timemachine-gru"))}
-    assert {"chinese-gru", "holmes-lstm", "holmes-mlp", "python-gru"} <= names
+    assert {"chinese-gru", "holmes-lstm", "holmes-mlp", "python-lstm"} <= names
     assert not [name for name in names if name.startswith("timemachine") or name.endswith("gram")]
 
 
@@ -83,16 +85,16 @@ def test_only_the_newest_search_is_kept(open_app: Open) -> None:
 
 
 def test_examples_choose_another_model_only_for_texts_that_this_one_cannot_read() -> None:
-    listed = [info(name) for name in ("chinese-gru", "holmes-lstm", "python-gru", "timemachine-gru")]
+    listed = [info(name) for name in ("chinese-gru", "holmes-lstm", "python-lstm", "timemachine-gru")]
 
     def models_for(name: str) -> list[tuple[str | None, bool]]:
         entries = examples_for(info(name).card, name, listed)
         return [(entry["model"], bool(entry["notice"])) for entry in entries]
 
-    english, code, chinese = (None, True), ("python-gru", True), ("chinese-gru", True)
+    english, code, chinese = (None, True), ("python-lstm", True), ("chinese-gru", True)
     assert models_for("holmes-lstm") == [english] * 3 + [code, chinese]
     assert models_for("timemachine-gru") == [(None, False)] * 3 + [code, chinese]
-    assert models_for("python-gru") == [("holmes-lstm", True)] * 3 + [(None, True), chinese]
+    assert models_for("python-lstm") == [("holmes-lstm", True)] * 3 + [(None, True), chinese]
     assert [entry["model"] for entry in examples_for({}, "own", [])] == [None] * 5
 
 
@@ -115,18 +117,21 @@ def test_example_shows_the_named_feature() -> None:
     _text, bits = costs["One word"]
     assert bits[5] < 0.1
     assert bits[:3].min() > bits[4:].max()
-    text, bits = costs["Code"]
-    assert max(bits[i] for i, c in enumerate(text) if text[i - 3 : i + 1] == "    ") < 0.1
-    at = [i for i in range(len(text)) if text.startswith("values", i)]
-    assert len(at) == 3
-    for i in at:
-        assert bits[i + 1 : i + 5].max() < 0.6
-        assert min(bits[i], bits[i + 5]) > 4
     text, bits = costs["Chinese"]
     assert bits[text.index("徒")] < 2
     assert bits[text.index("字")] < 0.5
     assert bits[text.index("师")] > 4
     assert bits[text.index("三")] > 4
+
+
+def test_program_shows_what_each_named_row_means() -> None:
+    """In the example and in the text on which the network opens, of a few lines each."""
+    network: Any = checkpoint.load_numpy(info("python-lstm").path)
+    rows = [finding for row in shown_units.named_units(network) for finding in row.findings]
+    assert {"py-string", "py-comment", "py-bracket-depth"} <= {row.target for row in rows}
+    (example,) = (example.text for example in examples() if example.model == network.name)
+    for text in (example, opening_text(network)):
+        assert all(score and score > 0.7 for score in score_rows(network, rows, text))
 
 
 @pytest.mark.usefixtures("shipped")

@@ -335,7 +335,7 @@ def test_steady_units_change_less_on_held_out_text() -> None:
     assert flicker[steady_units].mean() < 0.7 * flicker.mean()
 
 
-@pytest.mark.parametrize("name", ["holmes-lstm", "python-gru", "chinese-gru"])
+@pytest.mark.parametrize("name", ["holmes-lstm", "python-lstm", "chinese-gru"])
 def test_examples_contain_the_target_of_the_models_caption(name: str) -> None:
     named = shown_units.named_units(checkpoint.load_numpy(name))[0].findings[0].target
     texts = [example.text for example in initial_data.examples() if example.model == name]

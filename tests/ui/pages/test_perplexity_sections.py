@@ -60,12 +60,12 @@ def test_models_of_the_texts_script_are_compared_first_and_the_rest_on_request(o
     run_until_settled(app, "suggestion")
     open_section(app, "against")
     names = app.multiselect(key="rivals").options
-    assert names[0] == "Python code, GRU", "the recommended one"
+    assert names[0] == "Python code, LSTM", "the recommended one"
     assert [name for name in names if "Chinese" in name] == names[-2:]
     app.button(key="compare").click().run()
     jobs = [job.title for job in app.session_state["perplexity.jobs"]._jobs.values() if ": " in job.title]
     # The chosen model has read the text already; of the others the recommended one is first.
-    assert jobs[:2] == ["The Time Machine, counts of 6: a.txt", "Python code, GRU: a.txt"]
+    assert jobs[:2] == ["The Time Machine, counts of 6: a.txt", "Python code, LSTM: a.txt"]
     table = comparison(run_until_settled(app, "perplexity"))
     assert table.notna().all(axis=None)
     assert not [name for name in table.index if "Chinese" in name]
@@ -73,7 +73,7 @@ def test_models_of_the_texts_script_are_compared_first_and_the_rest_on_request(o
     assert [name for name in comparison(run_until_settled(app, "perplexity")).index if "Chinese" in name]
     assert not [button for button in app.button if button.key == "compare-all"]
     open_section(app, "origin")
-    assert app.selectbox(key="second").options[0] == "Python code, GRU"
+    assert app.selectbox(key="second").options[0] == "Python code, LSTM"
 
 
 @pytest.mark.usefixtures("shipped")

@@ -40,7 +40,7 @@ def test_address_shows_memoryless_network(open_app: Open) -> None:
         header, arrays = component_data(open_app("explore", model="timemachine-gru", **query))
         assert header["arrival"]["memoryless"] is False
         assert "memoryless" not in arrays
-    header, arrays = component_data(open_app("explore", model="python-gru", memoryless="1"))
+    header, arrays = component_data(open_app("explore", model="python-lstm", memoryless="1"))
     assert (header["fixed"]["memoryless"], "memoryless" in arrays) == (None, False)
     assert header["unit"] == header["fixed"]["first"]["unit"], "the view begins as ever"
 

@@ -46,8 +46,8 @@ def test_first_model_is_language_default() -> None:
 @pytest.mark.parametrize(
     ("language", "expected"),
     [
-        ("en", ("Python code, GRU", "The Time Machine, counts of 6", "The Time Machine, MLP (no memory)")),
-        ("zh", ("Python 代码，GRU", "时间机器，6 元计数", "时间机器，MLP（没有记忆）")),
+        ("en", ("Python code, LSTM", "The Time Machine, counts of 6", "The Time Machine, MLP (no memory)")),
+        ("zh", ("Python 代码，LSTM", "时间机器，6 元计数", "时间机器，MLP（没有记忆）")),
     ],
 )
 def test_shipped_models_have_distinct_titles(
@@ -57,7 +57,7 @@ def test_shipped_models_have_distinct_titles(
     with i18n.speaking(language):
         titles_by_name = titles(models)
         assert (
-            titles_by_name["python-gru"],
+            titles_by_name["python-lstm"],
             titles_by_name["timemachine-6gram"],
             titles_by_name["timemachine-mlp"],
         ) == expected
@@ -69,19 +69,17 @@ def test_shipped_models_have_distinct_titles(
 
 @pytest.mark.usefixtures("shipped")
 def test_picker_shows_titles_and_card_name(open_app: Open) -> None:
-    app = open_app("perplexity", model="python-gru")
-    assert app.sidebar.selectbox(key="model").value == "python-gru"
-    assert "Python code, GRU" in app.sidebar.selectbox(key="model").options
-    assert address_fields(app)["model"] == "python-gru"
+    app = open_app("perplexity", model="python-lstm")
+    assert app.sidebar.selectbox(key="model").value == "python-lstm"
+    assert "Python code, LSTM" in app.sidebar.selectbox(key="model").options
+    assert address_fields(app)["model"] == "python-lstm"
     words = page_words(app)
-    assert r"How well does **Python code\, GRU** predict" in words
-    assert "`python-gru` · GRU" in words
-    assert "One of its units" not in words
+    assert r"How well does **Python code\, LSTM** predict" in words
+    assert "`python-lstm` · LSTM" in words
+    assert "Some of its units" not in words
     open_card(app)
     words = page_words(app)
-    assert (
-        r"One of its units follows this\: how many Python brackets are open \(correlation 0\.57\)\." in words
-    )
+    assert r"Some of its units follow\: inside a Python string \(AUC 0\.99\)" in words
     app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
     assert address_fields(app)["model"] == "timemachine-rnn"
     assert r"No unit and no direction could be named from 100\,000 characters of holmes\.txt" in page_words(
@@ -288,7 +286,7 @@ def test_memoryless_is_mlp_of_same_text_and_vocabulary(tmp_path: Path) -> None:
         return mlp and mlp.name
 
     assert beside("timemachine-gru") == beside("timemachine-rnn") == "timemachine-mlp"
-    assert [beside(name) for name in ("timemachine-mlp", "python-gru")] == [None, None]
+    assert [beside(name) for name in ("timemachine-mlp", "python-lstm")] == [None, None]
     other = tiny("mlp", card=listed()["timemachine-gru"].card)
     of_other_symbols = checkpoint.read_info(checkpoint.save(other, tmp_path / "other-mlp.safetensors"))
     assert beside("timemachine-gru", of_other_symbols) is None

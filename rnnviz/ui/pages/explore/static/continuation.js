@@ -48,7 +48,9 @@ export class Continuation {
   /** @param {MouseEvent} event */
   begin(event) {
     this.stop();
-    this.view.editor.focusAfter(event);
+    // After a mouse click, typing goes on in the text; on a touch screen the focus would open the keyboard.
+    if (event.detail > 0 && /** @type {PointerEvent} */ (event).pointerType === "mouse")
+      this.view.editor.focus();
     this.at = this.view.editor.caret;
     this.asked = true;
     put(this.button, this.phrase("writing"));

@@ -297,14 +297,6 @@ export class Editor {
     this.area.focus({ preventScroll: true });
   }
 
-  /**
-   * Focus the text after a mouse click on a button: typing goes on there. Not on a touch screen, where the focus would open
-   * the keyboard. @param {MouseEvent} event
-   */
-  focusAfter(event) {
-    if (event.detail > 0 && /** @type {PointerEvent} */ (event).pointerType === "mouse") this.focus();
-  }
-
   resized() {
     this.background.reset();
     this.draw();

@@ -142,7 +142,7 @@ export class View extends BaseView {
     if (whole && !this.root.hidden && this.narrow) this.viewSocket.askDue = true;
     this.viewSocket.endAsk(header);
     if (whole && header.continuation !== undefined) this.continuation.takeText(header.continuation);
-    if (whole && header.tree) this.tree.draw(header.tree, arrays);
+    if (whole && header.tree) this.tree.draw(header.tree, /** @type {Required<Arrays>} */ (arrays));
     if (whole) this.frames.ask();
   }
 
@@ -289,10 +289,9 @@ export class View extends BaseView {
     this.continuation.stop();
     this.follow = true;
     this.hover = null;
-    const sameText = follow && this.editor.characters === this.characters;
-    this.tree.begin();
-    if (sameText && !this.tree.open && this.windowStart(store.length, this.columns) === this.start)
-      this.drawCursor();
+    this.tree.start = this.editor.caret;
+    const drawn = follow && !this.tree.open && this.editor.characters === this.characters;
+    if (drawn && this.windowStart(store.length, this.columns) === this.start) this.drawCursor();
     else this.viewSocket.ask();
   }
 
@@ -365,8 +364,8 @@ export class View extends BaseView {
   }
 
   /**
-   * Escape's actions, one a press: close the tree, deselect the text, end "why", unpin, deselect the unit, show
-   * the few rows again, end the presentation.
+   * Escape's actions, one a press: close the tree, deselect the text, end "why", unpin, deselect the unit, show the
+   * few rows again, end the presentation.
    */
   handleEscape() {
     if (this.tree.open) return this.tree.show(false);
