@@ -63,7 +63,7 @@ def _unrolled(
     steps = range(1, len(labels) + 1)
     rows = {"y": labels, "O": outputs, "H": [strip(h, "H_t", look="ngram") for h in states], "X": inputs}
     parts = {row: inline(text(_(words), "quiet"), tex(symbol)) for row, (words, symbol) in _ROWS.items()}
-    parts |= {f"{row}{t}": part for row, of in rows.items() for t, part in enumerate(of, start=1)}
+    parts |= {f"{row}{t}": part for row, nodes in rows.items() for t, part in enumerate(nodes, start=1)}
     looks = {
         "XH": ["model" if not to or t <= to else "faded" for t in steps],
         "HH": ["ngram" if not to or t <= to else "faded" for t in steps],
