@@ -65,7 +65,7 @@ def perplexity(page: Page, url: str, language: str) -> None:
 
 def learn(page: Page, url: str, language: str) -> None:
     """How a recurrent layer uses one set of weights at every step."""
-    page.goto(f"{url}/learn?{urlencode({'scene': 3, 'step': 6, 'lang': language})}")
+    page.goto(f"{url}/learn?{urlencode({'step': 'adjacent', 'lang': language})}")
 
 
 def inside(page: Page, url: str, language: str) -> None:

@@ -19,15 +19,6 @@ def rough(value: float, digits: int = 2) -> str:
     return f"{float(mantissa):g} × 10{str(int(ten)).translate(RAISED)}".replace("-", "−")
 
 
-def ten_to(exponent: float) -> str:
-    """10 to the power of a number that may be beyond a float's range, as the nearest power of ten.
-
-    >>> ten_to(-1431363.8), ten_to(-47.4)
-    ('10⁻¹⁴³¹³⁶⁴', '10⁻⁴⁷')
-    """
-    return f"10{str(round(exponent)).translate(RAISED)}"
-
-
 def in_full(n: int) -> str:
     """A whole number, in full while it is legible.
 

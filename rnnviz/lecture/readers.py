@@ -1,7 +1,7 @@
 """The shipped models that steps show, without torch; each is loaded once, until its file changes.
 
-Models of *The Time Machine* read English, those of 《西游记》 Chinese; that text has no commas. Of the latter
-only a GRU and a 6-gram model ship: steps about other networks read English in every language.
+Models of *The Time Machine* read English, those of 《西游记》 Chinese. Of the latter only a GRU
+and a 6-gram model ship: steps about other networks read English in every language.
 """
 
 import json

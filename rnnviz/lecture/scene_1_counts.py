@@ -32,8 +32,8 @@ TITLE = N_("Why a state at all")
 _TABLE = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_t-n+1})"
 _ALL = r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1})"
 _RULE = r"\s{h_t.state} = \s{f}(\s{x_t}, \s{h_t-1})"
-_FIRST = {"en": "the dark machine stood", "zh": "行者看见那妖精变做个女子提着饭罐往山前走来了"}
-_SECOND = {"en": "the grey machine stood", "zh": "八戒看见那妖精变做个女子提着饭罐往山前走来了"}
+_FIRST = {"en": "the dark machine stood", "zh": "行者见那妖精变作女子，提着饭罐"}
+_SECOND = {"en": "the grey machine stood", "zh": "八戒见那妖精变作女子，提着饭罐"}
 _SPOKEN = '"I have seen the man who lives in the house,'
 SHOWN_UNITS = 16  # of a state, so that each can be seen from the last row
 
@@ -83,7 +83,7 @@ def written() -> StepPicture:
     held_out = [model.card["held_out"] for model in models]
     # show
     rows = [
-        [_("a 3-gram model: it counted the Holmes stories"), _("the last 2 characters"), ""],
+        [_("a 3-gram model: it counted the Holmes stories"), _("the last 2 characters"), "–"],
         [_("an LSTM, trained on the Holmes stories"), "", ""],
         [_("an LSTM, trained on Python's library"), "", ""],
     ]
@@ -150,7 +150,7 @@ def book(n: int, first: str, second: str) -> StepPicture:
             *(
                 bars(
                     chances(P[name][side], best, network.vocabulary),
-                    title=f"{words}, {texts[side]}",
+                    title=_("{name}: {value}").format(name=words, value=texts[side]),
                     stands="P",
                 )
                 for name, words in called.items()

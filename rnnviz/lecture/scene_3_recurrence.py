@@ -68,7 +68,7 @@ STEPS_OF_BATCH = 3  # time steps of each of the two batches
 def first(
     t: int, seed: int, scores: int, *, W_xh: Doubles, W_hh: Doubles, b_h: Doubles, W_hq: Doubles, b_q: Doubles
 ) -> StepPicture:
-    X = np.eye(7)[[0, 1, 2, 3, 4, 5]]  # m a c h i n
+    X = np.eye(7)[:6]  # m a c h i n
     H = [np.zeros(4)]  # H_0
     for X_t in X[:t]:
         from_input = X_t @ W_xh
@@ -385,7 +385,8 @@ def tanh(rho: float, seed: int) -> StepPicture:
     rng = np.random.default_rng(seed)
     W = rng.standard_normal((6, 6))
     W *= rho / abs(np.linalg.eigvals(W)).max()
-    X = rng.standard_normal((10, 6))  # X_t W_xh + b_h
+    # X_t W_xh + b_h
+    X = rng.standard_normal((10, 6))
     size = {"tanh": [0.0], "identity": [0.0], "ReLU": [0.0]}
     for name in size:
         H = np.zeros(6)

@@ -15,8 +15,7 @@ from rnnviz.lecture.steps import StepPicture, step
 TITLE = N_("One product")
 
 _TWO = r"\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh}"
-_JOINED = {"X_t H_t-1": r"[\s{X_t},\ \s{H_t-1}]", "W_xh W_hh": WEIGHTS}
-_ONE = r"\ ".join(_JOINED.values())
+_ONE = r"[\s{X_t},\ \s{H_t-1}]\ " + WEIGHTS
 
 
 SHAPES = [(3, 1), (1, 4), (3, 4), (4, 4)]
@@ -111,6 +110,6 @@ def embedding(letter: str) -> StepPicture:
         ),
     )
     return picture, _(
-        "The product with a one-hot row is the framed row of W_xh: their difference is {difference}. It is a "
-        "multiplication that is a look-up."
+        "The product with a one-hot row is the framed row of W_xh: their difference is {difference}. The "
+        "multiplication is a look-up."
     ).format(difference=rough(difference))

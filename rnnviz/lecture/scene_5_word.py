@@ -145,7 +145,7 @@ def labels(
     right = sum(character == label for character, label in zip(output_text, labels, strict=True))
     notice = _(
         "Teacher forcing: the next input is the text's character, which is the label too (dashed), whatever "
-        "the output says. {right} of 6 outputs are most sure of their label."
+        "the output says. The label is the likeliest character in {right} of 6 outputs."
     )
     if itself:
         notice = _(
@@ -452,6 +452,6 @@ def draw(n: int, seed: int) -> StepPicture:
         row(shares, text(_("drawn: {u}").format(u=fixed(u, 3)), "big actual"), sizes=(2, 1)),
     )
     return picture, _(
-        "{u} lies in the share of “{character}”, so that is written, and read next. The {n} so far: "
+        "{u} lies in the share of “{character}”, so that is written, and read next. Written so far: "
         "“{written}”."
-    ).format(u=fixed(u, 3), character=visible(written[-1]), n=n, written=written[len(start) :])
+    ).format(u=fixed(u, 3), character=visible(written[-1]), written=written[len(start) :])

@@ -51,11 +51,7 @@ ENDINGS = {
 }
 LONG = {
     "en": "It was a quiet evening, and for some time we sat and looked into the fire without a word.",
-    "zh": "师徒们走了一日天色晚了只见前面山下有一座庄院。行者道：“师父我们且去借宿一宵明早再走。”",
-}
-SHORT = {
-    "en": "banana tree jazz quiz fog mixes by two ugly vowels",
-    "zh": "芭蕉树鼓桌鱼鞋十六红盐飞笔牛灯耳",
+    "zh": "师徒们走了一日，天色晚了，只见前面山下有一座庄院。行者道：“师父，我们且去借宿一宵。”",
 }
 
 _CHANCE = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})"
@@ -142,10 +138,10 @@ def rain(kind: str, ending: str) -> StepPicture:
 )
 def books(war: int, prince: int) -> StepPicture:
     # The third book is the second, twice.
-    characters = [3_000_000, 100_000, 200_000]
-    perplexity = [war, prince, prince]
-    log10 = [-T * math.log10(p) for T, p in zip(characters, perplexity, strict=True)]
-    mean = [math.log(p) for p in perplexity]
+    characters = np.array([3_000_000, 100_000, 200_000])
+    perplexity = np.array([war, prince, prince])
+    log10 = -characters * np.log10(perplexity)
+    mean = np.log(perplexity)
     # show
     titles = [_("War and Peace"), _("The Little Prince"), _("The Little Prince, twice")]
     named = [
@@ -301,7 +297,7 @@ def game(case: str, p: list[float] | None) -> StepPicture:
     beside = column(
         text(_("mean of −log P, nats: {mean}").format(mean=fixed(math.log(perplexity), 3)), "large"),
         text(_("perplexity {p}").format(p=fixed(perplexity)), "big model", "perplexity", perplexity),
-        text(_("the geometric mean of 1/P: so many equally likely characters to choose among")),
+        text(_("the geometric mean of 1/P: this many equally likely characters to choose among")),
         text(_("best case 1, worst case ∞, uniform guess |V| = {n}").format(n=V), "quiet"),
         text(_("999 certain characters and one impossible: {p}").format(p=fixed(one_impossible)), "quiet"),
     )

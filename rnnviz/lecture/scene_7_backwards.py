@@ -19,6 +19,7 @@ from rnnviz.lecture.primitives import (
     json_value,
     line,
     matrix,
+    node,
     plane,
     plot,
     row,
@@ -34,15 +35,6 @@ TITLE = N_("Back through time")
 
 _LOW = "₀₁₂₃₄₅₆"
 _OF_W = r"\tfrac{\partial \s{L}}{\partial \s{W_hh}}"
-_TERMS = r"\textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}"
-
-
-def _pair(name: str, value: str) -> str:
-    return _("{name}: {value}").format(name=name, value=value)
-
-
-def _quiet(words: str) -> Node:
-    return text(words, "quiet")
 
 
 # ---- the word's way back -----------------------------------------------------------------------------
@@ -52,7 +44,12 @@ def _quiet(words: str) -> Node:
     N_("Back through the word"),
     lambda stateless: (
         r"\tfrac{\partial \s{L}}{\partial \s{H_t}} = \tfrac{\partial \s{L}}{\partial \s{O_t}}\s{W_hq}^\top"
-        + ("" if stateless else rf" + \s{{delta_t+1}}\s{{W_hh}}^\top,\quad {_OF_W} = {_TERMS}")
+        + (
+            ""
+            if stateless
+            else rf" + \s{{delta_t+1}}\s{{W_hh}}^\top,\quad {_OF_W} = "
+            r"\textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}"
+        )
     ),
     say=N_(
         "Go back one step at a time: the gradient of its loss, the gradient from the next step, their sum. "
@@ -74,7 +71,8 @@ def back(walked: int, stateless: int) -> StepPicture:
     dW_hh = np.zeros((4, 4))
     delta = np.zeros((T + 1, 4))  # none after T
     for t in reversed(range(T - walked, T)):
-        from_loss, from_later = dO[t] @ net.W_hq.T, delta[t + 1] @ net.W_hh.T
+        from_loss = dO[t] @ net.W_hq.T
+        from_later = delta[t + 1] @ net.W_hh.T
         slope = 1 - forward.state[t] ** 2
         delta[t] = (from_loss + from_later) * slope
         term = np.outer(forward.before[t], delta[t])
@@ -86,13 +84,13 @@ def back(walked: int, stateless: int) -> StepPicture:
             "Every step caches the values that backpropagation through time will read: {numbers} "
             "numbers for {steps} steps. Now go back, step by step."
         ).format(numbers=sum(values.size for values in word.cached().values()), steps=T)
-    last = t + 1 == T
+    last, pair = t + 1 == T, _("{name}: {value}")
     names = {
         _("from the loss ℓ{t}").format(t=_LOW[t + 1]): from_loss,
         _("no step after it") if last else _("from step {t}").format(t=t + 2): from_later,
-        _pair(_("their sum"), "∂L/∂H"): from_loss + from_later,
-        _pair(_("slope of tanh"), "φ′(A)"): slope,
-        _pair(_("their product"), "δ"): delta[t],
+        pair.format(name=_("their sum"), value="∂L/∂H"): from_loss + from_later,
+        pair.format(name=_("slope of tanh"), value="φ′(A)"): slope,
+        pair.format(name=_("their product"), value="δ"): delta[t],
     }
     if stateless:
         del names[list(names)[1]]
@@ -216,7 +214,8 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
     generator = np.random.default_rng(seed)
     W = generator.standard_normal((6, 6))
     W *= rho / abs(np.linalg.eigvals(W)).max()
-    X = 0.02 * generator.standard_normal((40, 6))  # small, so that tanh is steep
+    # small, so that tanh is steep
+    X = 0.02 * generator.standard_normal((40, 6))
     g = generator.standard_normal(6)
     H, slopes = np.zeros(6), []
     for x in X:
@@ -250,11 +249,12 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
         ),
         column(
             matrix(power / 10**tens, title=rf"(\s{{W_hh}})^{{{k}}}{ahead}", full=10.0**-tens),
-            _quiet(
+            text(
                 _(
                     "The tanh network reads small inputs, 0.02 × normal numbers. Its slopes are near 1 while "
                     "its state is small."
-                )
+                ),
+                "quiet",
             ),
             look="middle",
         )
@@ -287,9 +287,11 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
 )
 def clip(theta: float, g: list[float]) -> StepPicture:
     shorter = theta / max(theta, math.hypot(*g)) * np.array(g)
-    by_weight = Machine(steps=3).gradients()  # by the weights' names
+    # by the weights' names
+    by_weight = Machine(steps=3).gradients()
     norms = {name: float(np.linalg.norm(gradient)) for name, gradient in by_weight.items()}
-    norm = math.hypot(*norms.values())  # all of them are one vector
+    # all of them are one vector
+    norm = math.hypot(*norms.values())
     factor = theta / max(theta, norm)
     # show
     long = math.hypot(*g)
@@ -303,7 +305,7 @@ def clip(theta: float, g: list[float]) -> StepPicture:
     picture = row(
         column(
             plane(arrows=arrows, circles=[(theta, "θ")], reach=5, drag="g", stands="g"),
-            _quiet(_("Drag the arrow: two numbers of a gradient.")),
+            text(_("Drag the arrow: two numbers of a gradient."), "quiet"),
         ),
         column(
             text(_("“{inputs}”: {count} derivatives are one gradient g").format(inputs="mac", count=count)),
@@ -392,10 +394,10 @@ def gap(gap: str, gates: str) -> StepPicture:
         text("d" + "".join(np.random.default_rng(k).choice([*"wxyz"], k)) + "?", "mono quiet"),
         row(
             plot(curves, x=_("training steps"), y=_("right, %"), ys=(0, 104)),
-            column(_quiet(legend), grid),
+            column(text(legend, "quiet"), grid),
             sizes=(1, 1.5),
         ),
-        _quiet(cells_note),
+        text(cells_note, "quiet"),
     )
     notice = _(
         "A gate at 0.73 leaves {left} of a gradient after k = {k} steps; one near 1 leaves most. RNN "
@@ -426,8 +428,10 @@ def gap(gap: str, gates: str) -> StepPicture:
 def cut(T: int, tau: int) -> StepPicture:
     word = Machine(steps=T)
     tau = min(tau, T)
-    terms = word.pairs()  # [t, s] is H_{s-1}ᵀ δ_{t,s}
-    uncut = word.uncut_pairs(tau)  # [t, s]: no cut between s and t
+    # [t, s] is H_{s-1}ᵀ δ_{t,s}
+    terms = word.pairs()
+    # [t, s]: no cut between s and t
+    uncut = word.uncut_pairs(tau)
     size = np.linalg.norm(terms, axis=(2, 3))
     full, part = terms.sum(axis=(0, 1)), terms[uncut].sum(axis=0)
     all_cached = sum(values.size for values in word.cached().values())
@@ -453,7 +457,7 @@ def cut(T: int, tau: int) -> StepPicture:
             full=1.25 * size.max(),
             look="plain tight",
         ),
-        _quiet(_("size of each term: loss t (row), step s (column)")),
+        text(_("size of each term: loss t (row), step s (column)"), "quiet"),
         look="middle",
     )
     sums = []
@@ -510,11 +514,13 @@ def flow(text: str) -> StepPicture:
     ]
     picture = column(
         plot(curves, log=True, x=_("steps back, k"), y=_("what is left of ∂ℓ/∂H")),
-        _quiet(
-            _(
+        node(
+            "text",
+            words=_(
                 "GRU and LSTM have gates, which can pass a state on almost unchanged. "
                 "An LSTM's state is H with C."
-            )
+            ),
+            look="quiet",
         ),
     )
     if strange := unread(load("timemachine-rnn"), text):
@@ -600,7 +606,7 @@ def random(pi: float, after: int, seed: int) -> StepPicture:
         ),
         column(
             plot(lines, log_x=True, x=_("draws"), y=_("mean of z")),
-            _quiet(_("dotted: ± 2 standard errors")),
+            text(_("dotted: ± 2 standard errors"), "quiet"),
         ),
         sizes=(1.3, 1),
     )

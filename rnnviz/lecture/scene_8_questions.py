@@ -82,8 +82,9 @@ def far() -> StepPicture:
             y=_("nats lost, a character"),
         ),
         _(
-            "From the last {reach} characters alone the LSTM loses less than 0.02 nats a character, the RNN "
-            "from {rnn}. Gates let far gradients pass; this book and this training hardly used that."
+            "An LSTM that reads the last {reach} characters alone loses less than 0.02 nats a character; so "
+            "does an RNN that reads {rnn}. Gates let far gradients pass; this book and this training hardly "
+            "used that."
         ).format(reach=reach["lstm"], rnn=reach["rnn"]),
     )
 
@@ -102,10 +103,12 @@ def far() -> StepPicture:
     moment=slider(1, 43, 1, 43, N_("kept moment"), play=N_("Play")),
 )
 def birth(moment: int) -> StepPicture:
-    run = recorded("birth")  # of the training of an LSTM
+    # of the training of an LSTM
+    run = recorded("birth")
     moments = run["moments"]
     read, scores = ([m[key] for m in moments] for key in ("characters", "score"))
-    born = next(i for i, s in enumerate(scores) if s > 0.75)  # 0.5 is chance
+    # 0.5 is chance
+    born = next(i for i, s in enumerate(scores) if s > 0.75)
     # show
     now, before = moments[moment], moments[born - 1]
     sentences = [
@@ -175,14 +178,14 @@ def problems() -> StepPicture:
         (
             percent(made_up),
             "temperature",
-            _("Drawn at temperature 1, so many of its words aren't in its book."),
+            _("Drawn at temperature 1, this share of its words isn't in its book."),
         ),
         (
             percent(free_text["free"][SECOND_TEN][0]),
             "free_running",
             _("Reading itself, it soon agrees with the book by accident."),
         ),
-        ("10", "far", _("It uses about so many characters: no thread runs over many sentences.")),
+        ("10", "far", _("It uses about this many characters: no thread runs over many sentences.")),
         (
             f"{1000:,}",
             "minibatch",
@@ -196,7 +199,7 @@ def problems() -> StepPicture:
         (
             _("{n} of 4").format(n=unknown),
             "why",
-            _("Its vocabulary is fixed: so many characters of “café” are unknown to it."),
+            _("Its vocabulary is fixed: this many characters of “café” are unknown to it."),
         ),
     ]
     return column(*(link(*entry) for entry in rows)), _(

@@ -160,7 +160,8 @@ class Step:
         ]
         value_lines = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
         for name, array in self._literals_at(values).items():
-            value_lines.append(f"{name} = np.{array!r}".replace("\n       ", "\n "))
+            # each row on a line of its own, which then isn't too long
+            value_lines.append(f"{name} = np.{array!r}".replace("(", "(\n ").replace("\n       ", "\n  "))
         imports.sort(key=lambda line: (" = " in line, line))  # modules first, then constants
         lines = "\n".join([*imports, *([""] if imports else []), *value_lines, source])
         return narrow(lines) + "\n"
@@ -170,29 +171,32 @@ CODE_WIDTH = 46
 """Characters of a code panel's line beside a picture of 1280 pixels."""
 
 
-_BREAKABLE = {*"([{,+-*/@", "==", "<", ">", "//"}
-"""Behind these a line of code may end, within brackets."""
+_BREAKABLE = {*"([{,+-*/@", "==", "<", ">", "//", "for"}
+"""Behind these a line of code may end, within brackets; before a `for`."""
 
 
 def narrow(code: str, width: int = CODE_WIDTH) -> str:
     """A program whose lines are at most `width` characters long, where brackets let them end.
 
-    >>> print(narrow("total = sum([first, second])", width=16))
-    total = sum([
-        first,
-        second])
+    >>> print(narrow("total = sum(first[0], second[1])", width=24))
+    total = sum(first[0],
+        second[1])
     """
-    ends: dict[int, list[int]] = {}  # columns behind which a line may end, by its number
+    # Where a line may end, by its number: a place's rank and its column. Of those that fit, the outermost of
+    # all brackets is taken, best before a `for`, and of several the last.
+    ends: dict[int, list[tuple[int, int]]] = {}
     depth = 0
     for token in tokenize.generate_tokens(io.StringIO(code + "\n").readline):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token.string, 0)
         if depth and token.string in _BREAKABLE:
-            ends.setdefault(token.end[0], []).append(token.end[1])
+            place = token.start if token.string == "for" else token.end
+            ends.setdefault(place[0], []).append(((token.string == "for") - depth, place[1]))
     narrowed = []
     for number, line in enumerate(code.splitlines(), start=1):
         begin, prefix = 0, ""
         while len(prefix) + len(line) - begin > width:
-            fitting = [end for end in ends.get(number, ()) if begin < end <= begin + width - len(prefix)]
+            fitting = [end for _rank, end in sorted(ends.get(number, ()))
+                       if begin < end <= begin + width - len(prefix)]  # fmt: skip
             if not fitting:
                 break
             narrowed.append((prefix + line[begin : fitting[-1]]).rstrip())

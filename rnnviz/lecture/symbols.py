@@ -129,7 +129,8 @@ SYMBOLS = {
     "E": Symbol("E", N_("expectation: the mean over many draws")),
 }
 
-_NAMED = re.compile(r"\\s\{([^{}]*)\}")
+NAMED = re.compile(r"\\s\{([^{}]*)\}")
+"""A symbol of a formula, by its name."""
 
 
 def typeset(formula: str) -> str:
@@ -138,14 +139,9 @@ def typeset(formula: str) -> str:
     >>> typeset(r"\s{W_xh} + 1")
     '\\htmlData{symbol=W_xh}{\\mathbf{W}_{xh}} + 1'
     """
-    return _NAMED.sub(
+    return NAMED.sub(
         lambda match: rf"\htmlData{{symbol={match[1]}}}{{{SYMBOLS[match[1]].localised()}}}", formula
     )
-
-
-def names(formula: str) -> list[str]:
-    """The names of a formula's symbols, each once, in order."""
-    return list(dict.fromkeys(_NAMED.findall(formula)))
 
 
 def meanings() -> dict[str, dict[str, str]]:

@@ -137,6 +137,30 @@ def nothing_chosen(phone: Page) -> None:
     expect(phone.locator("#options [aria-pressed=true]")).to_have_count(0)
 
 
+def test_phone_shows_lecturers_step(lectern: Lectern, join: Join) -> None:
+    ask(lectern, step="first")
+    phone = join()
+    phone.set_viewport_size({"width": 390, "height": 844})
+    lectern.press("Space")
+    shown, heading = phone.locator("#still"), phone.locator("#still h2")
+    expect(heading).to_have_text("The same definition at every step")
+    expect(shown).to_contain_text("Ht = ϕ(XtWxh + bh)")
+    slider = lectern.control("t").get_by_role("slider")
+    slider.press("ArrowRight")
+    slider.blur()
+    expect(shown).to_contain_text("One term more than without a state")
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert Axe().run(phone).response["violations"] == []
+    lectern.press("PageDown")
+    expect(phone.locator("#options button")).to_have_count(3)
+    expect(shown).to_be_hidden()  # the question alone
+    lectern.press("Space")  # nobody has answered: the picture at once
+    expect(heading).to_have_text("Parameters do not grow")
+    expect(shown).to_contain_text("Every step uses the same 83 numbers")
+    lectern.press("Space")
+    expect(heading).to_have_text("Three steps side by side")
+
+
 def test_question_is_asked_again_and_room_closes(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="greedy")
     phone = join()

@@ -25,8 +25,10 @@ test("letters are as large as both sides of the stage allow, and never too small
   near([...sizes, view.typeSize(620, 540), view.typeSize(1240, 5)], [22, 33, 33, 14.96, 14.96]);
 });
 
-test("no line begins with a percent sign", () => {
+test("a line ends neither before a percent sign nor within an equation", () => {
   assert.equal(view.unbroken("5 % of 10 %, %"), "5\u00a0% of 10\u00a0%,\u00a0%");
+  assert.equal(view.unbroken("at k = 4 × 10, so"), "at k\u00a0=\u00a04\u00a0×\u00a010, so");
+  assert.equal(view.unbroken("完。 好"), "完。好");
 });
 
 test("a value has its colour, and what is beyond the scale that of its end", () => {

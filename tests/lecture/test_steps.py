@@ -77,7 +77,7 @@ def test_a_steps_symbols_are_explained_and_light_something(module: str, step: St
     lit = {name for part in nodes(step.draw(now)[0]) for name in part.get("stands", "").split()}
     lit |= {name for control in step.controls.values() for name in control.widget.get("stands", "").split()}
     assert lit <= symbols.SYMBOLS.keys()
-    assert not lit or lit & set(symbols.names(formula)), "nothing of the formula is in the picture"
+    assert not lit or lit & set(symbols.NAMED.findall(formula)), "nothing of the formula is in the picture"
 
 
 @every_step

@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.resources import files
 
 import pytest
 
@@ -19,11 +20,20 @@ def test_a_symbol_without_a_name_is_noticed(formula: str) -> None:
     assert unexplained(formula)
 
 
+def test_a_phone_knows_every_command_of_a_formula() -> None:
+    steps = [step for scene in scenes() for step in scene.steps]
+    formulas = " ".join(symbols.typeset(step.formula_at(step.initial_values)) for step in steps)
+    known = (files("rnnviz") / "ui/serving/room/phone/formula.js").read_text("utf-8")
+    by_name = {"log", "exp", "max", "min", "lim"}  # written as they are called
+    commands = set(re.findall(r"\\([A-Za-z]+)", formulas))
+    assert {name for name in commands - by_name if not re.search(rf"\b{name}\b", known)} == set()
+
+
 def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
     symbols_shown: set[str] = set()
     for step in (step for scene in scenes() for step in scene.steps):
         values = step.initial_values
-        symbols_shown |= set(symbols.names(step.formula_at(values)))
+        symbols_shown |= set(symbols.NAMED.findall(step.formula_at(values)))
         symbols_shown |= _named(step.draw(values)[0])
     assert SYMBOLS.keys() - symbols_shown == set()
 
@@ -49,7 +59,6 @@ def test_a_formula_has_a_handle_on_every_symbol_in_the_session_s_language(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert symbols.typeset(r"\s{W_hh}") == r"\htmlData{symbol=W_hh}{\mathbf{W}_{hh}}"
-    assert symbols.names(r"\s{T} + \s{t} + \s{T}") == ["T", "t"]
     with pytest.raises(KeyError):
         symbols.typeset(r"\s{nothing}")
     assert symbols.typeset(r"\s{perplexity}").endswith(r"{\text{perplexity}}")

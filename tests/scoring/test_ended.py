@@ -164,6 +164,8 @@ def test_the_end_counts_once_and_only_where_it_is_said() -> None:
     assert open_.bits_per_character_without_ends is None
     assert rnnviz.perplexity(model, "The lever\n", ended=True).nll == pytest.approx(closed.nll, rel=1e-6)
     assert (closed.bytes, closed.words) == (9, 2)
+    assert closed.to_json()["ends"] == 1
+    assert not {"ends", "bits_per_character_without_ends"} & {*open_.to_json()}
     trace = rnnviz.trace(model, "The lever", ended=True)
     assert (len(trace), trace.text[-1]) == (10, END)
     assert trace.nll.sum() == pytest.approx(closed.nll, rel=1e-5)

@@ -94,14 +94,15 @@ def test_choose_address_takes_known_addresses_alone() -> None:
 def test_abandoned_question_closes_until_next_poll(
     stage: TestClient,
 ) -> None:
-    opened = classroom.open_room("en")
-    opened.stage_question(COLOURS)
+    opened, still = classroom.open_room("en"), {"title": "Colours", "says": "", "formula": ""}
+    opened.stage_question(COLOURS, still)
     classroom.close_abandoned_question(after=60)
     assert opened.room.phone_state("a")["state"] == "open"
     classroom.close_abandoned_question(after=0)
-    assert opened.room.phone_state("a")["state"] == "waiting"
+    assert opened.room.phone_state("a") == {"language": "en", "state": "waiting"}
     assert poll(stage)["question"]["key"] == "colour"
     assert opened.room.phone_state("a")["state"] == "open"
+    assert opened.room.phone_state("a")["still"] == still
 
 
 def test_stage_poll_waits_for_news_or_timeout(stage: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +144,7 @@ def test_learn_opens_reveals_and_closes_room() -> None:
     assert page.apply_room_ask({}, str) == {"door": None}
     door = page.apply_room_ask({"room": {"open": True}}, str)["door"]
     assert door == page.apply_room_ask(None, str)["door"]
-    page.stage_question(COLOURS)
+    page.stage_question(COLOURS, {})
     opened = classroom.open_room("en")
     Phone(opened.listener.port).join().answer(1, 0)
     assert page.apply_room_ask({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
@@ -152,7 +153,7 @@ def test_learn_opens_reveals_and_closes_room() -> None:
     assert opened.room.stage_state()["question"]["votes"] == 0
     assert page.apply_room_ask({"room": {"open": False}}, str) == {"door": None}
     assert opened.room.closed
-    page.stage_question(COLOURS)  # without a room, nothing to do
+    page.stage_question(COLOURS, {})  # without a room, nothing to do
 
 
 def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) -> None:

@@ -41,6 +41,7 @@ class Lecture:
         self._set: dict[tuple[int, str], Any] = {}
         # A rerun of the page asks nothing: its answer says with this which asks it has seen.
         self._newest_ask: dict[str, str | int] = {"client": "", "seq": 0}
+        self.still: Mapping[str, str] = {}  # what the class's phones show of the last answer
         for name, control in self.step.controls.items():
             self._set[self._key(name)] = control.valid(query.get(name)) if control.in_address else None
 
@@ -118,6 +119,7 @@ class Lecture:
             self._set |= {self._key(name): value for name, value in chosen_values.items()}
         except RnnvizError as error:
             sent |= {"error": error_words(error), "notice": "", "code": None, "formula": ""}
+        self.still = {"title": _(step.title), "says": sent["notice"], "formula": sent["formula"]}
         sent["note"] = self._note(fields.get("notes") is True)
         sent["query"] = self.query()
         data = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

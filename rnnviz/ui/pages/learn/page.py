@@ -104,7 +104,7 @@ class SceneAnswers:
     def answer(self, ask_json: Any) -> bytes:
         """The answer to any JSON value; a question of the step then is the room's."""
         data = self.lecture.answer(ask_json, self.static, error_text)
-        stage_question(self.lecture.room_question())
+        stage_question(self.lecture.room_question(), self.lecture.still)
         return data
 
 
@@ -201,11 +201,11 @@ def _opened_room(fields: Mapping[str, Any]) -> OpenRoom | None:
     return opened
 
 
-def stage_question(question: RoomQuestion | None) -> None:
-    """Make the current step's question the room's; None: there is none."""
+def stage_question(question: RoomQuestion | None, still: Mapping[str, str]) -> None:
+    """Make the current step's question the room's, None: there is none; and show the step's still there."""
     opened = classroom.open_room_now()
     if opened is not None and opened.asks_questions:
-        opened.stage_question(question)
+        opened.stage_question(question, still)
 
 
 def room_words() -> dict[str, str]:

@@ -12,7 +12,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -132,6 +132,7 @@ class OpenRoom:
     asks_questions   whether the lecture's questions are asked; else it shows networks alone
     address_index    the index of the address shown
     staged_question  the current step's question
+    staged_still     what phones show of that step
     last_look        the time of the last `stage_poll`, by time.monotonic()
     """
 
@@ -142,6 +143,7 @@ class OpenRoom:
     asks_questions: bool = False
     address_index: int = 0
     staged_question: RoomQuestion | None = None
+    staged_still: Mapping[str, str] = field(default_factory=dict)
     last_look: float = field(default_factory=time.monotonic)
 
     @property
@@ -173,15 +175,15 @@ class OpenRoom:
             "at": self.address_index,
         }
 
-    def stage_question(self, question: RoomQuestion | None) -> None:
-        """Ask the current step's question, or none."""
-        self.staged_question = question
-        self.room.ask(question)
+    def stage_question(self, question: RoomQuestion | None, still: Mapping[str, str] | None = None) -> None:
+        """Ask the current step's question, or none, and show its `still`."""
+        self.staged_question, self.staged_still = question, still or {}
+        self.room.ask(question, self.staged_still)
 
     def record_look(self) -> None:
         """Record a poll of the stage, and ask the question again if `close_abandoned_question` closed it."""
         self.last_look = time.monotonic()
-        self.room.ask(self.staged_question)
+        self.room.ask(self.staged_question, self.staged_still)
 
     def choose(self, name: str) -> None:
         """Put the network of this name on all phones; "": each takes the one that suits its screen."""

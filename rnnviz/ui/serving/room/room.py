@@ -127,19 +127,24 @@ class Room:
         self._lock = threading.Lock()
         self._polls: OrderedDict[str, Poll] = OrderedDict()
         self._current: Poll | None = None
+        self._still: Mapping[str, str] = {}
         self._last_number = 0
         # By phone, its newest stream. Only its identity counts: it tells a phone's second tab from the first.
         self._streams: dict[str, object] = {}
 
     # ---- the stage ----
 
-    def ask(self, question: RoomQuestion | None) -> None:
-        """Ask this question, or none; the one before takes no more answers."""
+    def ask(self, question: RoomQuestion | None, still: Mapping[str, str] | None = None) -> None:
+        """Ask this question, or none; the one before takes no more answers. `still` is what phones show of
+        the stage's step: its "title", its sentence, "says", and its "formula" in LaTeX.
+        """
+        still = still or {}
         with self._lock:
             if self.closed:
                 return
             # The stage asks at each of its polls, so a question that is unchanged must ring no bell.
             before = self._current, self._current and (self._current.question, self._current.revealed)
+            moved, self._still = still != self._still, still
             self._current = None if question is None else self._poll_for(question)
             poll = self._current
             if poll is not None and question is not None:
@@ -148,6 +153,8 @@ class Room:
             changed = before != (poll, poll and (poll.question, poll.revealed))
         if changed:
             self._announce()
+        elif moved:  # a still alone is for phones: the stage has it
+            self.phones.ring()
 
     def reveal(self, number: int) -> None:
         """Close question `number` and show its answers, if it is the current one."""
@@ -290,6 +297,8 @@ class Room:
             state: dict[str, Any] = {"language": self.language}
             if self.closed:
                 return state | {"state": "over"}
+            if self._still:
+                state["still"] = self._still
             if poll is None:
                 return state | {"state": "waiting"}
             question = poll.question

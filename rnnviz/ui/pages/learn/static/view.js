@@ -407,7 +407,10 @@ export function typeSize(width, height) {
   return Math.max(MIN_UNIT_PX, Math.min(width / WIDTH, height / HEIGHT)) * BASE_FONT;
 }
 
-/** A sentence with no-break spaces, so that no line begins with %. @param {string} sentence */
+/**
+ * A sentence with no-break spaces, so that no line begins with % or ends within a number or an equation; and without a
+ * space behind a Chinese full stop. @param {string} sentence
+ */
 export function unbroken(sentence) {
-  return sentence.replaceAll(" %", "\u00a0%");
+  return sentence.replaceAll("。 ", "。").replace(/ (?=[%=×])|(?<=[=×]) /g, "\u00a0");
 }

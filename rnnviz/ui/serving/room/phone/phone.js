@@ -1,12 +1,15 @@
 // A phone's page: the live view of a network, and the room's question, whose answers it sends.
 
+import { make } from "../../../browser/static/dom.js";
 import { subscripted } from "../../../browser/static/subscripts.js";
+import { formulaAsText } from "./formula.js";
 
 /** The networks that the page opens with. @typedef {{ chosen: string, narrow: string, wide: string }} Shown */
-/** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean, page?: Shown }} Heard */
+/** What the lecturer shows: a step's title, its sentence and its formula. @typedef {{ title: string, says: string, formula: string }} Still */
+/** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean, still?: Still, page?: Shown }} Heard */
 
 const wordsByLanguage = JSON.parse(find("words").textContent ?? "{}");
-const [question, text, options, line] = ["question", "text", "options", "said"].map(find);
+const [question, text, options, line, still] = ["question", "text", "options", "said", "still"].map(find);
 const view = /** @type {HTMLIFrameElement} */ (find("view"));
 const ID_STORAGE = "rnnviz-phone"; // the storage key of this phone's id, which outlasts a reload
 const SILENT_MS = 40_000; // milliseconds without a line, of which one is due every 15 s
@@ -167,7 +170,19 @@ function show(state) {
     button.classList.toggle("right", state.right === i);
   });
   line.replaceChildren(...subscripted(statusLine(state)));
+  showStill(state);
   if (lastState.page) openPage(lastState.page);
+}
+
+/** Show the lecturer's step, unless its question is open. @param {Heard} state */
+function showStill({ state, still: step }) {
+  still.hidden = !step || state === "open";
+  if (step)
+    still.replaceChildren(
+      make("h2", "", step.title),
+      make("p", "", ...formulaAsText(step.formula)),
+      make("p", "", ...subscripted(step.says)),
+    );
 }
 
 /** Open the page with the lecturer's network, or once with the one that suits the screen. @param {Shown} shown */
