@@ -262,7 +262,7 @@ def test_shared_matrices_move_unless_motion_is_reduced(lectern: Lectern) -> None
     assert lectern.page.evaluate("moved") == [], "what keeps its place doesn't move"
 
 
-def test_one_chain_grows_from_step_to_step(lectern: Lectern) -> None:
+def test_chain_grows_from_step_to_step(lectern: Lectern) -> None:
     lectern.page.emulate_media(reduced_motion="no-preference")
     lectern.open(step="first", t=6)
     lectern.page.evaluate(MOVED)
