@@ -94,7 +94,8 @@ def far() -> StepPicture:
     r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
     say=N_(
         "Nobody told the network what a quotation is. One unit of its cell state comes to know, because "
-        "that helps to predict the next character. Press Play."
+        "that helps to predict the next character. Press Play. (It is another training by holmes-lstm's "
+        "recipe.)"
     ),
     prompt=N_("When will the unit be one thing inside the quotation marks and another outside?"),
     covers=(27,),

@@ -82,7 +82,7 @@ def fixed_part(
     words = live_words()
     if vocabulary.by_line:
         words["next.notice"] = _(
-            "A long bar means it is sure. Click one to type it. ⏹︎ the text ends; ⏎ begins the next"
+            "A long bar means it is sure. Click one to type it. ■ the text ends; ⏎ begins the next"
         )
     fixed = {
         "words": words,

@@ -22,7 +22,7 @@ from rnnviz.sentences import DEFAULT
 
 log = logging.getLogger("rnnviz")
 
-MAX_CACHED_PAGES = 20
+MAX_CACHED_PAGES = 24
 """Cached pages of one file, of some 2 MB each: the shipped networks' in each language, and a few more."""
 
 MAX_CACHED_FOLDERS = 2

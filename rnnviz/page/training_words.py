@@ -66,7 +66,7 @@ SENT = (*DIALS, *MORE_DIALS, "min_count")
 
 WATCHED = {
     "timemachine": 'I looked at the Time Traveller. "There is something the matter," he said.',
-    "names": "Annabella\nJonathan\nRosabel",
+    "names": "Arabella\nKatrinka\nMirabel",
 }
 """The first sentence to watch, by text."""
 

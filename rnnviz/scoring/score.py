@@ -83,11 +83,10 @@ class Score(Pictured, Finding):
     word_perplexity       exp(total cost in nats / words): the cost of all characters, white space too, shared
                           out among the words
     given_characters      characters of the context, which was read before and is not counted
-    ends                  ends of texts among the `characters`: a model that knows where a text ends
-                          predicts them too
+    ends                  ends of texts among the `characters`, which a model that knows them predicts too;
+                          in JSON only where there are any
     bits_per_character_without_ends  the bits of the other characters, for a comparison with a model that
-                                     doesn't
-                          know; None without ends
+                          doesn't know where a text ends; None without ends
     unsettled             characters in stretches of 2,048 and more where the network magnified rounding from
                           one end to the other: another machine gives other costs there. 0 for texts below
                           16,384 characters and precise readings, which are not examined
@@ -128,9 +127,9 @@ class Score(Pictured, Finding):
     words: int | None = None
     word_perplexity: float | None = None
     given_characters: int = 0
-    ends: int = 0
-    bits_per_character_without_ends: float | None = None
     # The figures end here: `to_json` and the repr have no field with repr=False.
+    ends: int = field(default=0, repr=False)
+    bits_per_character_without_ends: float | None = field(default=None, repr=False)
     interval: PerplexityInterval | None = field(default=None, repr=False)
     guess: float = field(default=math.inf, repr=False)
     compared: Sequence[CostRow] = field(default=(), repr=False)
@@ -162,7 +161,9 @@ class Score(Pictured, Finding):
 
     def to_json(self) -> Json:
         """The figures in their order, as plain values."""
-        return {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.repr}
+        figures = {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.repr}
+        ends = {name: getattr(self, name) for name in ("ends", "bits_per_character_without_ends")}
+        return {**figures, **ends} if self.ends else figures
 
     def facts(self) -> Json:
         """The figures with their interval, and those that they were compared with."""

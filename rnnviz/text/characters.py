@@ -7,8 +7,7 @@ from functools import partial
 from rnnviz.checks import check_text
 from rnnviz.errors import ConfigError
 
-# Behind ⏹ stands U+FE0E: no colour picture.
-_MARKS = {" ": "·", "\n": "⏎", "\x03": "⏹︎", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
+_MARKS = {" ": "·", "\n": "⏎", "\x03": "■", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
 _PICTURES = {c: 0x2400 + c for c in range(32) if chr(c) not in "\t\n"} | {0x7F: 0x2421}
 _PICTURES |= dict.fromkeys(range(0x80, 0xA0), 0x2426)
 

@@ -81,7 +81,7 @@ class Vocabulary(ReprMixin):
     """
 
     characters: tuple[str, ...]
-    ends: bool = False
+    ends: bool = field(default=False, repr=False)
     _table: Integers = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -104,7 +104,7 @@ def test_a_bar_ends_the_text_and_so_does_the_network(ending: Live) -> None:
     end = ending.page.get_by_role("button", name="write end of the text")
     chance = math.exp(rnnviz.trace(model, "The").log_probs[-1, model.vocabulary.end])
     expect(end).to_have_accessible_name(re.compile(rf", {100 * chance:.1f}\s%"))
-    expect(ending.page.locator(".rv-next-list")).to_contain_text("⏹")
+    expect(ending.page.locator(".rv-next-list")).to_contain_text("■")
     end.click()
     ending.painted(4)
     assert ending.text == "The\n"

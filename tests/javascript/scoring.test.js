@@ -50,7 +50,7 @@ const furthest = (some, others) =>
   some.reduce((most, value, t) => Math.max(most, Math.abs(value - others[t])), 0);
 
 test("there are the shipped networks, and the n-gram models that fit", () => {
-  assert.equal(files.length, 11);
+  assert.equal(files.length, 13);
   assert.ok(Object.keys(texts).length >= 12);
 });
 

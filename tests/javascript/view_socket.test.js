@@ -116,6 +116,7 @@ test("one ask is in flight, and the last wish wins", () => {
   assert.ok(link.isNewest({ client: link.client, seq: 2 }));
   assert.ok(!link.isNewest({ client: link.client, seq: 1 })); // later still, by another way
   assert.ok(link.isOutdated({ client: link.client, seq: 1 })); // a run of the page that began before the second
+  assert.ok(!link.isOutdated({ client: link.client })); // a notebook's kernel, which nobody asked
   assert.ok(!link.isNewest({ client: "another", seq: 2 }));
 });
 

@@ -71,6 +71,19 @@ def test_a_bigram_has_the_probabilities_of_its_formula() -> None:
     np.testing.assert_array_equal(model.log_probs(model.vocabulary.encode("b\n")), model.log_probs())
 
 
+def test_a_beginning_counts_as_often_as_texts_begin_so() -> None:
+    model = NgramModel.fit("ab\nab\nab\nb\n", order=3, ends=True)
+    # Symbols by the different ones before them: a 1, b 2, the end 1, of which 0.5, 1 and 0.5 are taken.
+    # 2-grams: ^a 3 and ^b 1, as often as they stand there; ab 1 and b$ 2, by what precedes. Of 3, 1, 1 and 2
+    # are taken 1.5, 0.5, 0.5 and 0.5.
+    single = {"a": (0.5 + 2.0 / 4) / 4, "b": (1.0 + 2.0 / 4) / 4, END: (0.5 + 2.0 / 4) / 4}
+    kept = {"a": 3 - 1.5, "b": 1 - 0.5, END: 0.0}
+    expected = {symbol: (kept[symbol] + 2.0 * single[symbol]) / 4 for symbol in kept}
+    assert np.exp(model.log_probs())[model.vocabulary.encode(f"ab{END}")] == pytest.approx(
+        [*expected.values()]
+    )
+
+
 @given(st.text("ab\n", max_size=30), st.integers(1, 6), st.integers(0, 30))
 def test_an_ngram_reads_texts_together_as_one_by_one(text: str, order: int, cut: int) -> None:
     model = NgramModel.fit(NAMES, order=order, ends=True)
@@ -116,6 +129,9 @@ def test_a_text_doesnt_depend_on_the_one_before_it(cell: str, options: dict[str,
             expected = {"hidden": trace.hidden, **trace.gates}[name][: len(line)]
             np.testing.assert_allclose(values[begin : begin + len(line)], expected, atol=1e-6)
         begin += len(line) + 1
+    ends = np.flatnonzero(whole.ids == model.vocabulary.end)
+    for values in whole.gates.values():  # an end is read as the start symbol, from zeros
+        np.testing.assert_allclose(values[ends], np.repeat(values[ends[:1]], len(ends), axis=0), rtol=1e-4)
     # Row 0 of the predictions stands behind every end.
     np.testing.assert_allclose(whole.log_probs[[12, 13, 23]], whole.log_probs[[0, 0, 0]], atol=1e-6)
     reader = NetworkReader(model.weights)
@@ -164,6 +180,8 @@ def test_the_end_counts_once_and_only_where_it_is_said() -> None:
     assert open_.bits_per_character_without_ends is None
     assert rnnviz.perplexity(model, "The lever\n", ended=True).nll == pytest.approx(closed.nll, rel=1e-6)
     assert (closed.bytes, closed.words) == (9, 2)
+    assert closed.to_json()["ends"] == 1
+    assert not {"ends", "bits_per_character_without_ends"} & {*open_.to_json()}
     trace = rnnviz.trace(model, "The lever", ended=True)
     assert (len(trace), trace.text[-1]) == (10, END)
     assert trace.nll.sum() == pytest.approx(closed.nll, rel=1e-5)
@@ -233,8 +251,8 @@ def test_vocabularies_know_the_end() -> None:
     assert lines.symbol(lines.end or 0) == END
     assert Vocabulary.from_text("a\n").end is None
     # <unk> stands for all characters but those that are read as something else, a line end among them.
-    assert lines.unknown_cost == pytest.approx(math.log(UNICODE_SCALAR_VALUES - 7))
-    assert poems.unknown_cost == pytest.approx(math.log(UNICODE_SCALAR_VALUES - 4))
+    assert lines.unknown_cost == math.log(UNICODE_SCALAR_VALUES - 7)
+    assert poems.unknown_cost == math.log(UNICODE_SCALAR_VALUES - 4)
     assert Vocabulary.from_text("ab" * 9000 + "\n", ends=True).ends, "one text has one end, which isn't rare"
     assert Vocabulary.from_json(lines.to_json(), ends=True) == lines
     with pytest.raises(ConfigError, match="U\\+0003"):

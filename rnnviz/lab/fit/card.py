@@ -22,7 +22,7 @@ EXAMPLES = {
     "timemachine": (
         'I looked at the Time Traveller. "There is something the matter with the machine," he said.'
     ),
-    "names": "Annabella\nJonathan\nRosabel",
+    "names": "Arabella\nKatrinka\nMirabel",
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
     "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
     # The heat map ends with the text: its last two lines have a comment, a string and nested brackets.

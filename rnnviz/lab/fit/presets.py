@@ -5,7 +5,7 @@
     five-minutes       the LSTM for longer, with dropout against memorising the text
     best               an LSTM of 512 units for half an hour
     toy                the textbook's "machine": 8 units, every number small enough to look at
-    names              a GRU of 128 units, for short texts that end, such as names
+    names              an LSTM of 128 units, for a few thousand short texts that end, such as names
     textbook           the textbook's training: an RNN of 512 units, SGD, on 10,000 letters and blanks
 
 A network memorises a text read many times unless dropout prevents it, so dropout follows from the passes that
@@ -82,16 +82,19 @@ TEXTBOOK = TrainConfig(
 """The textbook's training of an RNN from scratch, whose text is `textbook_text`."""
 
 NAMES = TrainConfig(
+    cell="lstm",
     hidden_size=128,
     embedding_size=32,
-    epochs=30,
+    epochs=60,
     steps=32,
     learning_rate=0.004,
     dropout_embedding=0.1,
     dropout_weight=0.3,
     dropout_output=0.5,
 )
-"""A few thousand short texts, each with its end, in a minute or less."""
+"""For a few thousand short texts that end, in half a minute. On the corpus names it comes to a validation
+perplexity of 6.89, in half as many epochs to 7.0, in twice as many to 6.74; 5-grams have 6.75.
+"""
 
 _RECIPES = {"toy": TOY, "textbook": TEXTBOOK, "names": NAMES}
 

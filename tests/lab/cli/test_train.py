@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import signal
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +53,50 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
     assert model.card["command"].startswith("python -m rnnviz train --corpus smiles.txt")
     assert set(model.card["units"]["unanswered"].values()) == {"absent", "short"}
     assert "Named units: none" in done.out
+
+
+NAMES = [name + end for name in ("Ann", "Bob", "Carol", "Dan") for end in ("", "a", "bel", "son", "ius")]
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "option"),
+    [
+        ("names.csv", 'n,name\n1,"a\x03b"\n2\n' + "".join(f"3,{n}\n" for n in NAMES * 9), "--column name"),
+        ("names.jsonl", "[]\n" + "".join(json.dumps({"name": n}) + "\n" for n in NAMES * 9), "--column name"),
+        ("names.txt", "\n".join(NAMES * 9), "--lines"),
+    ],
+)
+def test_texts_that_end_are_learnt_whole(
+    file: str, content: str, option: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / file).write_text(content, "utf-8")
+    named = f"--corpus {file} {option} --no-units"
+    with warnings.catch_warnings(record=True, action="always") as said:
+        counted = run(f"train --corpus {file} {option} --name count --cell ngram --order 3")
+        done = run(f"train {named} --name net --epochs 12 --ngram ./count.safetensors", *RECIPE)
+        rows: dict[str, Any] = {"lines": True} if option == "--lines" else {"column": "name"}
+        held_out = corpora.named_or_file(tmp_path / file, **rows).split().held_out
+    told = " ".join(str(warning.message) for warning in said)
+    for result in (counted, done):
+        assert result.code == 0, result.err
+    assert ("names.csv, row 0: it is no text" in told) == (file == "names.csv")
+    assert ("rows are left out" in told) == (file != "names.txt")
+    assert "gradients end there" not in told  # none has more characters than the steps
+    network, counts = (checkpoint.load(tmp_path / f"{name}.safetensors") for name in ("net", "count"))
+    assert network.vocabulary == counts.vocabulary
+    assert network.vocabulary.by_line
+    assert held_out.endswith("\n")
+    for model in (network, counts):
+        figures, score = model.card["held_out"], perplexity(model, text=held_out)
+        assert figures["perplexity"] == pytest.approx(score.perplexity, rel=1e-5)
+    assert network.card["held_out"]["perplexity"] < network.vocabulary.size / 2
+    described = json.loads((tmp_path / "runs" / "net" / "run.json").read_text("utf-8"))
+    assert (described["column"], described["lines"]) == (
+        (None, True) if option == "--lines" else ("name", False)
+    )
+    refused = run(f"train --corpus names {option.replace('--lines', '--column x')} --name other")
+    assert refused.code != 0
+    assert "a column is that of a file of rows" in refused.err
 
 
 def test_shared_card_names_no_folder(run: Run, tmp_path: Path) -> None:

@@ -261,3 +261,40 @@ def test_weights_not_finite_are_refused(part: str, value: float) -> None:
         next(parts[part].parameters())[1, 2] = value
     with pytest.raises(ConfigError, match=r"tensor '.*weight.*' holds values that are not finite"):
         adapted(parts)
+
+
+@pytest.mark.parametrize(("start", "end"), [(".", "."), (None, "."), ("a", "</s>"), (0, 4)])
+@pytest.mark.parametrize("by_step", [False, True])
+def test_an_adapted_network_ends_its_texts(start: str | int | None, end: str | int, by_step: bool) -> None:
+    entries = [".", "a", "b", "c", "</s>"]
+    torch.manual_seed(3)
+    layer, output = torch.nn.GRU(5, 8), torch.nn.Linear(8, 5)
+
+    def step(ids: torch.Tensor, state: dict[str, torch.Tensor]) -> Any:
+        _, h = layer(torch.nn.functional.one_hot(ids, 5).float()[None], state["h"][None])
+        return h[0], {"h": h[0]}
+
+    if by_step:
+        model: Any = rnnviz.adapt_step(
+            step, readout=output, state={"h": torch.zeros(8)}, characters=entries, start=start, end=end
+        )
+    else:
+        model = rnnviz.adapt(layer, output, entries, start=start, end=end)
+    assert model.vocabulary.by_line
+    last = entries.index(end) if isinstance(end, str) else end
+    first = entries.index(start) if isinstance(start, str) else start
+    costs = []
+    for text in ("bcb", "c"):  # the second from the beginning again
+        read = [] if first is None else [first]
+        for index in [*map(entries.index, text), last]:
+            h = torch.zeros(8)
+            if read:
+                h = layer(torch.nn.functional.one_hot(torch.tensor(read), 5).float()[:, None])[1][0, 0]
+            logits = output(h).detach().double()
+            if last != 4:
+                logits[4] = -torch.inf  # no text has it
+            costs.append(-float(torch.log_softmax(logits, 0)[index]))
+            read.append(index)
+    np.testing.assert_allclose(rnnviz.trace(model, "bcb\nc\n").nll, costs, rtol=1e-3)
+    with pytest.raises(ConfigError, match="start, end and unknown"):
+        rnnviz.adapt(layer, output, entries, start=start, end=9)

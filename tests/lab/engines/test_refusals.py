@@ -59,9 +59,9 @@ LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
     ("without max_norm .*received .*max_norm=1.0", GRU, {"embedding": nn.Embedding(N, 6, max_norm=1.0)}),
     ("2 layers, and no input leaves them all", nn.GRU(6, 9, 2), {}),
     ("received start='é'", GRU, {"start": "é"}),
-    (f"name two of the {N} characters.* start={N}", GRU, {"start": N}),
-    ("its index from 0; received start=None and unknown=-1", GRU, {"unknown": -1}),
-    ("received start=3 and unknown=3", GRU, {"start": 3, "unknown": 3}),
+    (f"name some of the {N} characters.* start={N}", GRU, {"start": N}),
+    ("its index from 0; received start=None, end=None and unknown=-1", GRU, {"unknown": -1}),
+    ("received start=3, end=None and unknown=3", GRU, {"start": 3, "unknown": 3}),
     *(
         (f"entry 0 of the characters is {entry!r}", GRU, {"characters": [entry, *CHARACTERS[1:]]})
         for entry in ("th", "<unk>", "[UNK]", "eat", 7)

@@ -97,7 +97,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_texts_alone(cell: str, engi
 
 
 def test_reports_count_no_padding() -> None:
-    made = trainer(batch=64, steps=64, learning_rate=1e-8)
+    made = trainer(batch=4, learning_rate=1e-8)
     *_, report = made.run(sample_length=40)
     assert report.characters == 3 * len(made.text) == made.total_characters
     # The mean over all symbols of the text, its ends among them.

@@ -16,7 +16,7 @@ import pytest
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
 from rnnviz.lab.fit import estimate
-from rnnviz.lab.fit.presets import TEXTBOOK, TEXTBOOK_CHARACTERS
+from rnnviz.lab.fit.presets import NAMES, TEXTBOOK, TEXTBOOK_CHARACTERS
 from rnnviz.lab.pages.train import page, run_comparison, run_view, settings, training_text
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.run_view import RunPicture
@@ -87,6 +87,22 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
         "def f(",
         "python-docs-gru",
     )
+
+
+def test_names_begin_with_a_preset_for_texts_that_end(
+    open_app: Open, started: list[runs.Description]
+) -> None:
+    app = pick_text(open_app("train"), "timemachine")
+    assert "For short texts that end" not in app.button_group(key="train-preset").options
+    app = pick_text(app, "names")
+    assert app.button_group(key="train-preset").value == "names"
+    assert "LSTM, 128 hidden units" in page_words(app)
+    app.button(key="train-start").click().run()
+    (description,) = started
+    assert description.corpus == "names"
+    trained, characters = len(corpora.read("names").split().train), description.config.characters
+    assert characters == pytest.approx(NAMES.epochs * trained, rel=0.01)
+    assert replace(description.config, characters=0, epochs=60) == NAMES
 
 
 def test_the_textbooks_preset_has_its_text_and_its_recipe_and_clipping_can_be_left_out(

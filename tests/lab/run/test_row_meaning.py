@@ -33,8 +33,8 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def card_of(*units: int) -> dict[str, object]:
-    shipped = checkpoint.read_info(checkpoint.find("chinese-gru"))
-    found = model_card.unit_findings(shipped.card)[0]
+    shipped = checkpoint.read_info(checkpoint.find("holmes-lstm"))
+    found = replace(model_card.unit_findings(shipped.card)[0], quantity="hidden")
     findings = [replace(found, target="quotes", unit=unit, direction=1) for unit in units]
     weights = np.zeros(built().config.hidden_size, "<f2")
     weights[COUNTS] = 0.25

@@ -350,8 +350,8 @@ def shipped_lstm() -> NumpyModel:
 @pytest.fixture(scope="module")
 def finding() -> Recorded:
     """A confirmed finding, which a card of an LSTM may hold."""
-    card = checkpoint.read_info(checkpoint.find("chinese-gru")).card
-    return replace(model_card.unit_findings(card)[0], quantity="cell")
+    card = checkpoint.read_info(checkpoint.find("holmes-lstm")).card
+    return model_card.unit_findings(card)[0]
 
 
 @pytest.mark.parametrize(
@@ -368,8 +368,8 @@ def finding() -> Recorded:
             "chinese-gru",
             "journey",
             "quotes",
-            "blue",
-            "right for 87\xa0% of the characters.* 63\xa0%.*fool it.* Type “ and",
+            "orange",
+            "A fit chose the weights.* right for 89\xa0% of the characters.* 64\xa0%.*fool it.* Type “ and",
         ),
         # Its states are never negative.
         ("shakespeare-mingru", "tinyshakespeare", "line-position", "green", "told it to. Press Enter"),

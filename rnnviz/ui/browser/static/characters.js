@@ -1,7 +1,7 @@
 // Text in code points, as models read it. A JavaScript string counts UTF-16 units, of which an emoji has two.
 
 /** @type {Record<string, string>} */
-const MARKS = { " ": "·", "\n": "⏎", "\u0003": "⏹︎", "\t": "⇥", "\u3000": "□", "\u00a0": "⍽", "\u007f": "␡" };
+const MARKS = { " ": "·", "\n": "⏎", "\u0003": "■", "\t": "⇥", "\u3000": "□", "\u00a0": "⍽", "\u007f": "␡" };
 const COMBINING = /^\p{M}$/u;
 const UNSEEN = /^[\p{C}\p{Z}]$/u;
 // Control characters, and marks that reverse the order of letters or are invisible; not the joiners of emoji and scripts.

@@ -106,9 +106,10 @@ export class ViewSocket {
     return this.owns(header) && header.seq === this.seq;
   }
 
-  /** Whether an answer is to an older ask than this view's newest. @param {Header} header */
+  /** Whether an answer is to an older ask than this view's newest; one to no ask, than the one in flight. @param {Header} header */
   isOutdated(header) {
-    return this.owns(header) && (header.seq ?? 0) < this.seq;
+    const { seq = 0 } = header;
+    return this.owns(header) && seq < (seq ? this.seq : this.seqInFlight);
   }
 
   /** End the ask in flight, as its answer has come; ask again if wanted. An outdated answer is ignored. @param {Header} header */
