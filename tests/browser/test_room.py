@@ -105,7 +105,7 @@ def test_two_phones_answer_and_space_reveals_counts(lectern: Lectern, join: Join
     expect(lectern.root.locator(".ln-sheet")).to_be_hidden()
     lectern.at_step("books")
     question = lectern.root.locator(".kit-question h2").inner_text()
-    expect(first.get_by_role("heading")).to_have_text(question)
+    expect(first.get_by_role("heading", level=1)).to_have_text(question)
     assert Axe().run(first).response["violations"] == []
     tap(first, 0)
     tap(two, 1)
@@ -128,7 +128,7 @@ def test_two_phones_answer_and_space_reveals_counts(lectern: Lectern, join: Join
     assert wrong(lectern) == []
     lectern.press("Space")
     lectern.at_step("game")
-    expect(two.get_by_role("heading")).not_to_have_text(question)
+    expect(two.get_by_role("heading", level=1)).not_to_have_text(question)
     nothing_chosen(two)
 
 
@@ -211,7 +211,7 @@ def test_lost_answer_is_resent_and_late_answer_meets_next_question(lectern: Lect
     lectern.press("Space")
     expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
     ask_next(lectern, "game", "Space")
-    heading = phone.get_by_role("heading")
+    heading = phone.get_by_role("heading", level=1)
     expect(heading).to_have_text(lectern.root.locator(".kit-question h2").inner_text())
     before = heading.inner_text()
     tap(phone, 0)
@@ -260,7 +260,7 @@ def test_class_guesses_letters_beside_models(lectern: Lectern, join: Join) -> No
     for n, (first, second) in enumerate([("h", "h"), ("e", "a")]):
         expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 2")  # not the letter's before
         for phone, letter in ((phone_1, first), (phone_2, second)):
-            expect(phone.get_by_role("heading")).to_contain_text(f"“{beginning}{hidden[:n]}_”")
+            expect(phone.get_by_role("heading", level=1)).to_contain_text(f"“{beginning}{hidden[:n]}_”")
             tap(phone, letter)
         expect(lectern.root.locator(".ln-asking")).to_contain_text("2 of 2")
         assert lectern.wrong() == []
@@ -271,7 +271,7 @@ def test_class_guesses_letters_beside_models(lectern: Lectern, join: Join) -> No
         expect(phone_1.get_by_text(f"Right: {hidden[n]}")).to_be_visible()
         lectern.press("Space")
     lectern.at_step("shannon")
-    expect(phone_1.get_by_role("heading")).to_contain_text(f"“{beginning}{hidden[:2]}_”")
+    expect(phone_1.get_by_role("heading", level=1)).to_contain_text(f"“{beginning}{hidden[:2]}_”")
     assert lectern.query()["history"] == "ha"
     lectern.press("ArrowUp")  # the step is left
     expect(phone_1.get_by_text("You are in.")).to_be_visible()
