@@ -32,8 +32,8 @@ TITLE = N_("Why a state at all")
 _TABLE = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_t-n+1})"
 _ALL = r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1})"
 _RULE = r"\s{h_t.state} = \s{f}(\s{x_t}, \s{h_t-1})"
-_FIRST = {"en": "the dark machine stood", "zh": "行者见那妖精变作女子，提着饭罐"}
-_SECOND = {"en": "the grey machine stood", "zh": "八戒见那妖精变作女子，提着饭罐"}
+_FIRST = {"en": "the dark machine stood", "zh": "行者见妖精变作女子，提着饭罐"}
+_SECOND = {"en": "the grey machine stood", "zh": "八戒见妖精变作女子，提着饭罐"}
 _SPOKEN = '"I have seen the man who lives in the house,'
 SHOWN_UNITS = 16  # of a state, so that each can be seen from the last row
 

@@ -414,8 +414,9 @@ def train(word: str, seed: int, at: int) -> StepPicture:
     N_("Draw one"),
     r"\s{x_t+1} \sim \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})",
     say=N_(
-        "A number drawn evenly from 0 to 1 falls into one character's share. So likely characters come "
-        "often, unlikely ones seldom, and the text is another one each time."
+        "The beginning is only read: a warm-up of the state. Then a number drawn evenly from 0 to 1 falls "
+        "into one character's share. So likely characters come often, unlikely ones seldom, and the text is "
+        "another one each time."
     ),
     prompt=N_("Why not always take the likeliest?"),
     covers=(29,),

@@ -31,7 +31,7 @@ test("symbols are bold, and their indices below the line", () => {
   assert.equal(written(state), "<b>H</b><sub>t</sub> = ϕ(<b>W</b><sub>hh</sub>)");
   assert.equal(
     written("\\boldsymbol{\\delta}_{t+1} \\tilde{\\mathbf{C}}"),
-    "<b>δ</b><sub>t+1</sub> <b>C</b>\u0303",
+    "<b>δ</b><sub>t+1</sub> <b>C</b><sup>~</sup>",
   );
 });
 

@@ -90,7 +90,7 @@ def test_class_page_is_one_file_that_fetches_from_room_alone(port: int) -> None:
     response = Phone(port).request("GET", "/")
     page = response.body.decode()
     assert (response.status, response.headers["cache-control"]) == (200, "no-store")
-    assert len(page) < 14_000
+    assert len(page) < 17_000
     assert re.findall(r"""(?:src|href)=["']?([^"' >{]+)""", page) == ["data:,"], "it asks for another file"
     assert not re.search(r"@import|url\(|import\(", page)
     policy = response.headers["content-security-policy"]

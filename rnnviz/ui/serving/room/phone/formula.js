@@ -5,14 +5,14 @@ import { make } from "../../../browser/static/dom.js";
 // biome-ignore format: a line for each kind of sign
 /** @type {Record<string, string>} */
 const SIGNS = {
-  partial: "∂", sum: "∑", prod: "∏", odot: "⊙", top: "⊤", mid: " | ", sim: " ∼ ", approx: " ≈ ", le: " ≤ ", to: " → ",
+  partial: "∂", sum: "∑", prod: "∏", odot: " ⊙ ", top: "⊤", mid: " | ", sim: " ∼ ", approx: " ≈ ", le: " ≤ ", to: " → ",
   leftarrow: " ← ", Rightarrow: " ⇒ ", ldots: "…", cdots: "⋯", lVert: "‖", rVert: "‖", infty: "∞", ell: "ℓ",
   pi: "π", phi: "ϕ", rho: "ρ", xi: "ξ", theta: "θ", lambda: "λ", delta: "δ",
   quad: "\u2003", qquad: "\u2003", ",": " ", ";": " ", " ": " ", "\\": "; ",
   textstyle: "", bigl: "", bigr: "", Bigl: "", Bigr: "", begin: "", end: "",
 };
 // A space behind a command only ends it.
-const TOKEN = /\\htmlData\{[^}]*\}|\\(?:begin|end)\{\w+\}|\\[A-Za-z]+ ?|\\.|[{}_^]|[^\\{}_^]/gu;
+const TOKEN = /\\htmlData\{[^}]*\}|\\(?:begin|end)\{\w+\}|\\[A-Za-z]+(?: (?![+=]))?|\\.|[{}_^]|[^\\{}_^]/gu;
 
 /** @param {string} latex @returns {(string | Node)[]} */
 export function formulaAsText(latex) {
@@ -41,7 +41,7 @@ export function formulaAsText(latex) {
     if (!token.startsWith("\\")) return [token];
     const name = token.slice(1).replace(/\{.*|(?<=\w) $/, "");
     if (name === "mathbf" || name === "boldsymbol") return inside("b");
-    if (name === "tilde") return [...one(), "\u0303"];
+    if (name === "tilde") return [...one(), make("sup", "", "~")]; // many fonts have no tilde to put above it
     if (name === "tfrac") return [...term(), "/", ...term(), " "];
     if (["htmlData", "text", "operatorname", "mathcal"].includes(name)) return one();
     return [SIGNS[name] ?? (/^(?:[({_]|\\[Bb]ig)/.test(tokens[at] ?? "") ? name : `${name} `)]; // exp, or log

@@ -181,7 +181,7 @@ function showStill({ state, still: step }) {
     still.replaceChildren(
       make("h2", "", step.title),
       make("p", "", ...formulaAsText(step.formula)),
-      make("p", "", ...subscripted(step.says)),
+      make("p", "", ...subscripted(step.says.replaceAll("。 ", "。"))),
     );
 }
 
