@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Floats
 from rnnviz.figures import live
 from rnnviz.figures.live import seriate, steady
-from rnnviz.i18n import _, ngettext
+from rnnviz.i18n import _
 from rnnviz.networks import model_card
 from rnnviz.page.formatting import measure_name, spoken
 from rnnviz.scoring.sampling import sample_texts
@@ -190,13 +190,10 @@ def target_name(target: str) -> str:
 
 
 def followed_targets(card: Mapping[str, Any]) -> str:
-    """The sentence on the targets that a network's units follow; "" without a standing finding."""
+    """The sentence on the targets that a network's named rows follow; "" without a standing finding."""
     stand = model_card.remembering(card)
     if not stand:
         return ""
-    message = ngettext(
-        "One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand)
-    )
     phrases = [
         _("{list} ({why})").format(
             list=target_name(finding.target),
@@ -204,7 +201,7 @@ def followed_targets(card: Mapping[str, Any]) -> str:
         )
         for finding in stand
     ]
-    return message.format(what=_(", ").join(phrases))
+    return _("It keeps track of this: {what}.").format(what=_(", ").join(phrases))
 
 
 def reason_words() -> dict[str, str]:

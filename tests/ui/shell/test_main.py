@@ -79,7 +79,7 @@ def test_picker_shows_titles_and_card_name(open_app: Open) -> None:
     assert "Some of its units" not in words
     open_card(app)
     words = page_words(app)
-    assert r"Some of its units follow\: inside a Python string \(AUC 0\.99\)" in words
+    assert r"It keeps track of this\: inside a Python string \(AUC 0\.99\)" in words
     app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
     assert address_fields(app)["model"] == "timemachine-rnn"
     assert r"No unit and no direction could be named from 100\,000 characters of holmes\.txt" in page_words(
