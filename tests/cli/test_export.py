@@ -1,4 +1,4 @@
-"""`rnnviz export`: what it writes, and what it refuses. figures/test_torch_network.py runs programs."""
+"""`rnnviz export`: what it writes, and what it refuses. lab/engines/test_torch_network.py runs programs."""
 
 import shutil
 from pathlib import Path

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +19,6 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.scoring.rows import RowScore
 from rnnviz.text.vocabulary import END, UNICODE_SCALAR_VALUES, Vocabulary
-from tests.support import textbook
 from tests.support.models import TEXT, tiny
 
 CELLS = ("mlp", "rnn", "gru", "lstm", "mingru")
@@ -139,19 +137,6 @@ def test_a_text_doesnt_depend_on_the_one_before_it(cell: str, options: dict[str,
     for id in model.vocabulary.encode(TOGETHER):  # a symbol at a time
         reader.read(np.array([id]))
     np.testing.assert_allclose(reader.log_probs(), whole.log_probs[-1], atol=1e-6)
-
-
-@pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
-def test_a_plain_loop_agrees(cell: str) -> None:
-    model = ended(cell)
-    tensors = {name: torch.from_numpy(w).double() for name, w in model.tensors.items()}
-    loop = []
-    for line in LINES:
-        ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(line), model.vocabulary.end]])
-        read = textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids[:, :-1]))
-        costs = -read.part("log_probs")[:, 0].gather(1, ids.T[1:])
-        loop += (costs + model.vocabulary.unknown_cost * (ids.T[1:] == 0)).flatten().tolist()
-    np.testing.assert_allclose(rnnviz.trace(model, TOGETHER).nll, loop, rtol=1e-4)
 
 
 @pytest.mark.parametrize("cell", ["gru", "mingru"])

@@ -23,7 +23,7 @@ NOT_RUN = [
     (r".*--scheduler tcp:", "needs a cluster"),
     (r"jupyter ", "opens a browser; tests/examples runs the notebooks"),
     (r"python examples/", "tests/examples runs it"),
-    (r"python home/gru.py ", "tests/figures/test_torch_network.py runs such programs"),
+    (r"python home/gru.py ", "tests/lab/engines/test_torch_network.py runs such programs"),
     (r"python docs/(make|pictures/\w+).py|python -m build|twine ", "minutes; .ci/run builds"),
     (
         r"pytest|ruff|mypy|lint-imports|npm (run|test)|\.ci/run|bash \.ci/run",

@@ -4,6 +4,7 @@ import math
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +12,7 @@ import rnnviz
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import batched_scoring
 from tests.support import textbook
+from tests.support.models import tiny
 
 SHORTEST = 320  # characters of a stretch; as it is, the loop would take a quarter of a minute
 _random = random.Random(5)
@@ -66,3 +68,18 @@ def test_a_plain_loop_in_float64_agrees_to_ten_digits_where_a_score_is_precise(
     assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)
     precise = rnnviz.perplexity(model, text=text, precise=True)
     assert (precise.perplexity, precise.precise) == (pytest.approx(expected, rel=1e-10), True)
+
+
+@pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
+def test_texts_that_end_cost_what_a_plain_loop_says(cell: str) -> None:
+    model = tiny(cell, ends=True)
+    tensors = {name: torch.from_numpy(w).double() for name, w in model.tensors.items()}
+    loop, lines = [], ["The machine", "", "of brass\t", "x", "half of us jumped."]
+    for line in lines:
+        ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(line), model.vocabulary.end]])
+        read = textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids[:, :-1]))
+        costs = -read.part("log_probs")[:, 0].gather(1, ids.T[1:])
+        loop += (costs + model.vocabulary.unknown_cost * (ids.T[1:] == 0)).flatten().tolist()
+    np.testing.assert_allclose(
+        rnnviz.trace(model, "".join(f"{line}\n" for line in lines)).nll, loop, rtol=1e-4
+    )
