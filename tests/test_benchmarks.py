@@ -22,7 +22,7 @@ ROUNDS = {
     "inside": "--parts memory --rounds 1",
     "keystroke": "picture --keys 1 --rounds 1",
     "lecture": "--scenes 1 --steps",
-    "room": "--phones 2 --rounds 1 --scenes 4",
+    "room": "--phones 2 --rounds 1 --scenes 2",
     "scoring": "--characters 3000 --cells gru --units 8",
     "training": "--cells gru --units 8 --seconds 0.5 --warm 0.5 --turns 1",
 }

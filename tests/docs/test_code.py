@@ -23,6 +23,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("written")
     for name in set(re.findall(r"(?<= )[\w-]+\.txt", "\n".join(commands()))):
         (path / name).write_text(PROSE * 30, "utf-8")
+    names = [
+        f"{a}{b}" for a in ("An", "Bel", "Cor", "Dan", "El", "Fre") for b in ("a", "ie", "na", "le", "ys")
+    ]
+    (path / "names.csv").write_text("\n".join(["name", *names * 4, ""]), "utf-8")
     rows = "".join(f"{json.dumps({'id': n, 'text': PROSE[n:]})}\n" for n in range(9)).encode()
     for name, data in (("corpus/rows.jsonl", rows), ("more/rows.jsonl.gz", gzip.compress(rows))):
         (path / name).parent.mkdir()
