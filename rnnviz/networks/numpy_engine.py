@@ -710,7 +710,7 @@ def weights_from(
     readout = embedding[: config.vocabulary_size].copy() if tied else arrays["readout.weight"]  # type: ignore[index]
     for inputs in (table, embedding):
         if end is not None and inputs is not None:
-            inputs[end] = inputs[-1]  # read as the start symbol; training reads it never
+            inputs[end] = inputs[-1]  # read as the start symbol; training never reads it
     embedding = embedding if table is None else None
     return Weights(tuple(layers), embedding, readout, arrays["readout.bias"], end)
 

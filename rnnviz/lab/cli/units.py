@@ -214,7 +214,8 @@ def _chosen(
 
     left_out = []
     for weighted in (search for search in searches if search.weighted is not None):
-        unit = next(s for s in searches if s.weighted is None and s.target == weighted.target)
+        sought = weighted.target, weighted.quantity
+        unit = next(s for s in searches if s.weighted is None and (s.target, s.quantity) == sought)
         if unit.verdict == "remembers":
             is_better = weighted.verdict == "remembers" and share(weighted) > share(unit)
             left_out.append(unit if is_better else weighted)
