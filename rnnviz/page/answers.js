@@ -357,10 +357,10 @@ function branches(reading, t, past, shape) {
       return symbols.map((id) => {
         const share = drawn.get(id) ?? 0;
         tree.push({ parent: number, id, p: Math.exp(logs[id]), share });
-        return { number: tree.length, id, reach: reach * share, state, cell };
+        return { number: tree.length, id, share, reach: reach * share, state, cell };
       });
     });
-    const mayGoOn = reached.filter(({ id, reach }) => reach > 0 && id !== network.end);
+    const mayGoOn = reached.filter(({ id, share }) => share >= LEAST_PROBABILITY && id !== network.end);
     const likely = mayGoOn.sort((a, b) => b.reach - a.reach);
     const kept = likely.slice(0, TREE_PATHS).sort((a, b) => a.number - b.number);
     const goingOn = actual === null ? kept : reached.filter(({ id }) => id === actual);

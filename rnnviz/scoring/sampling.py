@@ -43,7 +43,9 @@ TREE_PATHS = 3
 FEWEST_BRANCHES, MOST_BRANCHES = 2, 4
 """Characters at each step: the likeliest path may show more than the others, which keeps a column short."""
 LEAST_PROBABILITY = 0.01
-"""Beyond the fewest, no character less likely than this is shown: where a network is sure, they are noise."""
+"""Beyond the fewest, no character less likely than this is shown, and no path goes on from one that sampling
+draws less often: where a network is sure, they are noise.
+"""
 
 
 class Reader(Protocol):
@@ -260,9 +262,15 @@ def branches(read: Trace, t: int, past: int, settings: SamplingSettings) -> list
         if actual is not None:  # what stands there goes on, though it may never be drawn
             paths = [(n, 1.0, state) for n, _, state in reached if tree[n - 1].symbol == actual]
         else:
-            going_on = [path for path in reached if tree[path[0] - 1].symbol != read.vocabulary.end]
+            # Where a text most likely ends, what else could come says little.
+            going_on = [
+                path
+                for path in reached
+                if tree[path[0] - 1].symbol != read.vocabulary.end
+                and tree[path[0] - 1].share >= LEAST_PROBABILITY
+            ]
             likely = sorted(going_on, key=lambda path: -path[1])[:TREE_PATHS]
-            paths = sorted((path for path in likely if path[1] > 0), key=lambda path: path[0])
+            paths = sorted(likely, key=lambda path: path[0])
     return tree
 
 

@@ -209,6 +209,13 @@ def texts_of(tree: list[Branch]) -> list[str]:
     return texts
 
 
+def steps_of(tree: list[Branch]) -> int:
+    steps = [0]
+    for branch in tree:
+        steps.append(steps[branch.parent] + 1)
+    return max(steps)
+
+
 @pytest.mark.parametrize("cell", NETWORKS)
 @pytest.mark.parametrize("past", [0, 2])
 @pytest.mark.parametrize(
@@ -267,14 +274,20 @@ def test_tree_ends_where_a_text_ends() -> None:
     model = tiny("gru", ends=True)
     end = model.vocabulary.end
     assert end is not None
-    bias = np.where(np.arange(model.vocabulary.size) == end, 9, 0)  # every text is about to end
-    tree = branches(trace(with_tensors(model, readout_bias=bias), "The\nTime"), 5, 2, PLAIN)
+
+    def tree_of(bias: float) -> list[Branch]:  # every text may end, the more surely the larger it is
+        biases = np.where(np.arange(model.vocabulary.size) == end, bias, 0)
+        return branches(trace(with_tensors(model, readout_bias=biases), "The\nTime"), 5, 2, PLAIN)
+
+    tree = tree_of(2)
     ends = [n for n, branch in enumerate(tree, 1) if branch.symbol == end]
     after = {branch.parent for branch in tree}
     assert len(ends) > 3
     # Of all ends the one that stands in the text alone goes on: another text follows there.
     assert [n for n in ends if n in after] == ends[:1]
     assert {branch.parent for branch in tree} - {0, ends[0]}
+    # Where it surely ends, no path goes on from the rest.
+    assert steps_of(tree_of(9)) == 3 < steps_of(tree)
 
 
 def test_tree_of_network_without_probabilities_is_empty() -> None:
