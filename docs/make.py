@@ -48,6 +48,8 @@ PAGES = {
 
 FENCE = re.compile(r"^(`{3,}).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\](?:\([^)]*\))?)*)\]\(([^()\s]+)\)")
+BADGE = re.compile(r"\[!\[[^\]]*\]\(\.\./\.\./actions/[^)]*\)\]\([^)]*\)\s*")
+"""A workflow's state, whose address GitHub alone has."""
 FETCHES = re.compile(
     r"""<(?:script|img|iframe|source|link(?=[^>]*stylesheet))[^>]*?(?:src|srcset|href)="((?:https?:)?//[^"]+)"
     |url\(["']?((?:https?:)?//[^)"']+)|@import\s+["']((?:https?:)?//[^"']+)""",
@@ -119,7 +121,7 @@ def relinked(text: str, path: str) -> str:
     def file(match: re.Match[str]) -> str:
         return f'{match[1]}="{on_site(match[2]) or match[2]}"'
 
-    return outside_code(text, lambda part: FILE.sub(file, LINK.sub(link, part)))
+    return outside_code(BADGE.sub("", text), lambda part: FILE.sub(file, LINK.sub(link, part)))
 
 
 def gallery() -> str:
