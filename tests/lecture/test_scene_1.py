@@ -53,7 +53,7 @@ def test_the_opening_texts_are_written_by_whom_the_table_names() -> None:
             assert nats(grams, text).mean() < min(cost.values())
     names = texts[-1].split("\n")
     assert len(set(names)) == scene.NAMES
-    assert 0 < min(map(len, names)) <= max(map(len, names)) < 12, "each ended by itself, and stands on one line"
+    assert 0 < min(map(len, names)) <= max(map(len, names)) < 12, "each ended by itself"
 
 
 def test_bits_on_the_last_tenth_are_those_of_the_counts_and_gates_win() -> None:
