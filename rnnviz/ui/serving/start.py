@@ -157,6 +157,14 @@ def host(
     trust_proxy: Annotated[
         str | None, Help("nothing depends on who asks any more; leave it out", action=Removed)
     ] = None,
+    https: Annotated[
+        str | None,
+        Help(
+            "a proxy in front speaks https, as deploy/README.md sets one up",
+            *("--server.sslCertFile", "--server.sslKeyFile"),
+            action=Removed,
+        ),
+    ] = None,
     no_browser: Annotated[bool, "open no browser, print the addresses alone"] = False,
 ) -> int:
     """Open the app for a lecture, and a room for the class: phones see the live view, and answer questions.
