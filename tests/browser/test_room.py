@@ -328,10 +328,16 @@ def test_host_serves_network_and_questions_to_phones(browser: Browser) -> None:
     command = [sys.executable, "-m", "rnnviz", "host", "--no-browser", "--address", "127.0.0.1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
-        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
+        command,
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
     ) as host:
         try:
             assert host.stdout is not None
+            assert host.stderr is not None
             output = "".join(until_opened(host.stdout))
             app, room = re.findall(r"http://\S+", output)
             phones = [
@@ -356,6 +362,7 @@ def test_host_serves_network_and_questions_to_phones(browser: Browser) -> None:
         finally:
             host.terminate()
             host.wait(30)
+        assert "config option" not in host.stderr.read(), "Streamlit takes ours for a change"
     expect(phones[0].get_by_text(re.compile("^The room is closed|^No connection"))).to_be_visible()
     for phone in phones:
         phone.close()
