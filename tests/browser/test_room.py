@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -323,14 +324,14 @@ def test_room_survives_reload_and_is_in_every_tab(lectern: Lectern, join: Join) 
 
 
 @pytest.mark.slow
-def test_host_serves_network_and_questions_to_phones(browser: Browser) -> None:
-    """`rnnviz host`, a lecturer's window, two phones and a laptop."""
+def test_host_serves_network_and_questions_to_phones(browser: Browser, tmp_path: Path) -> None:
+    """`rnnviz host` in any folder, a lecturer's window, two phones and a laptop."""
     command = [sys.executable, "-m", "rnnviz", "host", "--no-browser", "--address", "127.0.0.1"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         command,
         env=environment,
-        cwd=ROOT,
+        cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
