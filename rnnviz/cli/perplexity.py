@@ -193,6 +193,7 @@ def perplexity(
 
       rnnviz perplexity corpus/ 'more/*.jsonl.gz' --model timemachine-gru --output scored.parquet
       rnnviz perplexity pairs.jsonl --column answer --given question --model timemachine-gru
+      rnnviz perplexity items.csv --column 'region_*' --model holmes-lstm --output regions.csv
 
     words:
       a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared

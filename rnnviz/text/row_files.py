@@ -196,8 +196,8 @@ class RowFile:
             columns = self.all_columns()
             names = [column for name in names for column in _numbered(name, columns)]
         for named in filter(None, (*names, context)):
-            # Any line of JSON may have a column; of several columns all lines were asked.
-            if named not in columns and (self.format != "jsonl" or len(names) > 1):
+            # Any line of JSON may have a column, unless all were asked.
+            if named not in columns and (self.format != "jsonl" or columns is not self.columns):
                 raise ConfigError(
                     "{name} has no column {column!r}; it has {columns}",
                     name=self.name,

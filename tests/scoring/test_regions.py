@@ -78,6 +78,11 @@ def test_a_normaliser_keeps_the_borders(model: Any) -> None:
     (plain,), _ = score(model, ['one\n\n"two"|\nthree-|\n.'], join="")
     assert [*row.regions.values()] == pytest.approx([*plain.regions.values()], rel=1e-6)
     assert (row.characters, together.replaced, together.line_ends) == (plain.characters, 4, 4)
+    data = json_lines([{"before": "one\r", "region_1": "", "region_2": "\ntwo"}])
+    score_ = rnnviz.perplexity_of_rows(
+        model, io.BytesIO(data), name="a.jsonl", column="region_*", context="before"
+    )
+    assert (score_.characters, score_.given_characters) == (3, 4), "a line end's halves are one character"
 
 
 def test_the_end_counts_for_the_last_region_with_characters() -> None:
@@ -129,6 +134,7 @@ def test_blanks_at_borders_count_alike_wherever_they_were_typed() -> None:
     for cut in ("The horse|raced|fell.", "The horse |raced |fell.", "The horse | raced | fell."):
         assert joined(cut.split("|")) == ["The horse", " raced", " fell."]
         assert joined(cut.split("|"), blanks="previous") == ["The horse ", "raced ", "fell."]
+    assert joined(["a", "", "b"], "--") == ["a", "", "--b"], "what is read between counts with what follows"
     assert joined(["a", "  b"]) == ["a", "  b"], "white space of one side is read as it stands"
 
 
@@ -187,9 +193,9 @@ def test_bad_rows_are_named_and_left_out(model: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"column": "regoin_*"}, "a.csv has no column 'regoin_*'; it has 'item', 'region_1'"),
-        ({"column": ["region_1", "region_7"]}, "a.csv has no column 'region_7'"),
-        ({"column": [1, 2]}, "a.csv has no column '1'"),
+        ({"column": "regoin_*"}, "has no column 'regoin_*'; it has 'item', 'region_1'"),
+        ({"column": ["region_1", "region_7"]}, "has no column 'region_7'; it has 'item', 'region_1'"),
+        ({"column": [1, 2]}, "has no column '1'"),
         (
             {"column": "region_*", "separator": "|"},
             "parts the texts of one column; received '|' and 'region_1'",
@@ -198,9 +204,13 @@ def test_bad_rows_are_named_and_left_out(model: Any) -> None:
         ({"column": "region_1", "separator": "|", "blanks": "before"}, "blanks is 'next' or 'previous'"),
     ],
 )
-def test_impossible_regions_are_refused(options: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("name", "data"), [("a.csv", comma(ITEMS)), ("a.jsonl", json_lines(ITEMS))])
+def test_impossible_regions_are_refused(
+    name: str, data: bytes, options: dict[str, Any], message: str
+) -> None:
+    file = io.BytesIO(data)
     assert_refused(
-        lambda: rnnviz.perplexity_of_rows(tiny("gru"), io.BytesIO(comma(ITEMS)), name="a.csv", **options),
+        lambda: rnnviz.perplexity_of_rows(tiny("gru"), file, name=name, **options),
         rnnviz.errors.ConfigError,
         message,
     )
