@@ -36,7 +36,7 @@ PROMISES: dict[str, list[str]] = {
         f"{THIS_FILE}::test_numbers_are_the_codes",
         f"{DOOR}::test_connections_beyond_bound_are_cut",
     ],
-    "has one vote a question": [f"{DOOR}::test_two_phones_hear_vote_and_hear_close"],
+    "has one vote per question": [f"{DOOR}::test_two_phones_hear_vote_and_hear_close"],
     "checked by its SHA-256": [
         "text/test_downloads.py::test_failed_download_names_the_reason_and_keeps_the_cache"
     ],
