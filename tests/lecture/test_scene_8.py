@@ -81,8 +81,7 @@ def test_a_meaning_is_born_where_the_record_says() -> None:
     assert f"{run['moments'][born]['characters']:,} characters" in notice
     assert f"AUC {scores[born - 1]:.2f}, then {scores[born]:.2f}" in notice
     values, text = np.array(run["moments"][-1]["values"][0]), run["sentences"][0]
-    inside = np.arange(len(text)) < text.rindex('"')
-    inside[0] = False  # the opening mark itself
-    assert values[inside].min() > values[~inside].max()
+    closed = text.rindex('"')
+    assert values[:closed].min() > values[closed:].max()
     first, _second = nodes_of(picture, "cells")
     assert first["values"] == run["moments"][-1]["values"][0]
