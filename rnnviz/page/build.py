@@ -164,29 +164,31 @@ def page_words() -> dict[str, str]:
         "limit.link": "",  # these link to pages of the app
         "step.link": "",
         "step.weighted.link": "",
-        "waiting": _("The page is still reading: the network, or the text."),
+        "waiting": _("The page is still reading the network or the text."),
         "page.network": _("Network"),
         "page.look": _("Look inside"),
         "page.texts": _("Perplexity of a text"),
         "page.train": _("Train"),
         "page.documentation": _("What is this?"),
-        "page.own": _("A file of yours …"),
+        "page.own": _("Your own file …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
         "page.damaged": _("The text in the address is damaged or too long; ask for the address again."),
         "file.refused": _("{file} can't be shown: {reason}"),
         "file.large": _("it has {n} bytes, and the page reads at most {most}."),
         "file.cut": _("it is cut off after {n} bytes. Copy or download it again."),
-        "file.none": _("it is no safetensors file."),
+        "file.none": _("it is not a safetensors file."),
         "file.foreign": _("it is a safetensors file, but rnnviz didn't write it."),
-        "file.size": _("its header promises another size than its {n} bytes. Copy or download it again."),
+        "file.size": _(
+            "its size isn't the one that its header gives: it has {n} bytes. Copy or download it again."
+        ),
         "file.damaged": _("its description is damaged or incomplete. Copy or download it again."),
-        "file.newer": _("it has format {n}, which a newer version reads."),
+        "file.newer": _("it has format {n}, which needs a newer version."),
         "file.ngram": _("it is an n-gram model; the page shows networks."),
         "file.cell": _("its cell is {cell}; the page shows {cells}."),
         "file.shape": _("tensor {name} should have shape {expected} and has {received}."),
         "file.type": _("its weights are of type {type}; the page reads float32 and float16."),
-        "file.infinite": _("tensor {name} holds values that are not finite."),
-        "file.unnamed": _("Its units have no names here: the app searches a text for them."),
+        "file.infinite": _("tensor {name} has values that are not finite."),
+        "file.unnamed": _("Its units have no names here: the app can find some in a text."),
     }
 
 
@@ -444,7 +446,7 @@ def _html(
         failed=_("The page has stopped; load it again."),
         noscript=_("This page needs JavaScript."),
         reading=_("Reading"),
-        wait=_("One moment … If nothing else appears here, open this page in a browser of 2023 or later."),
+        wait=_("One moment … If nothing else appears here, open this page in a browser from 2023 or later."),
         blocks="\n".join([f'<script type="application/json" id="index">{listing}</script>', *packed]),
     )
 

@@ -155,8 +155,8 @@ class RowFile:
         """A table in the form of `Rows.full_rows`."""
         return table
 
-    def _candidates(self, columns: Iterable[str]) -> list[str]:
-        """The columns whose strings, in the first rows, mostly look like a text; without any, all columns
+    def text_columns(self, columns: Iterable[str]) -> list[str]:
+        """Those of `columns` whose strings, in the first rows, mostly look like a text; without any, all
         with strings.
         """
         prose = {}
@@ -186,7 +186,7 @@ class RowFile:
     def _only_text_column(self, context: str | None) -> str:
         """The one column beside `context` that may hold the texts."""
         columns = [column for column in self.columns if column != context]
-        candidates = self._candidates(columns)
+        candidates = self.text_columns(columns)
         if len(candidates) == 1:
             return candidates[0]
         if not candidates:
