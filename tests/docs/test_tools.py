@@ -10,7 +10,6 @@ import pytest
 
 import rnnviz
 from docs.tools import birth, long_gap, memorising, writing
-from rnnviz.lab.run import replay
 from rnnviz.lecture.readers import recorded
 
 
