@@ -37,39 +37,43 @@ _SECOND = {"en": "the grey machine stood", "zh": "八戒见妖精变作女子，
 _SPOKEN = '"I have seen the man who lives in the house,'
 SHOWN_UNITS = 16  # of a state, so that each can be seen from the last row
 
-WRITERS = ("holmes-6gram", "holmes-lstm", "python-lstm")
+WRITERS = ("holmes-6gram", "holmes-lstm", "python-lstm", "names-lstm")
 """Who wrote the first stop's texts; of the counts three characters at a time are used."""
+TEMPERATURE, NAMES = 0.6, 8
 
 
 @lru_cache(maxsize=1)
 def written_texts() -> list[str]:
-    """What each of WRITERS writes: every character drawn from its prediction, at temperature 0.6; of the
-    counts as they are.
+    """What each of WRITERS writes: every character drawn from its prediction, at TEMPERATURE; of the
+    counts as they are. Names end by themselves: NAMES of them, one a line.
     """
     beginnings = ("The ", '"', "def ")
     texts = []
-    for name, start in zip(WRITERS, beginnings, strict=True):
+    for name, start in zip(WRITERS, beginnings, strict=False):
         counts = name.endswith("gram")
         model = load(name).shortened(3) if counts else load(name)
-        sampled = rnnviz.sample(model, start, 150, temperature=1 if counts else 0.6, seed=1)
+        sampled = rnnviz.sample(model, start, 115, temperature=1 if counts else TEMPERATURE, seed=1)
         texts.append(start + sampled)
-    return texts
+    network = load(WRITERS[-1])
+    names = (rnnviz.sample(network, "", 40, temperature=TEMPERATURE, seed=k + 1) for k in range(NAMES))
+    return [*texts, "\n".join(names)]
 
 
 def _texts() -> Node:
-    return row(*(text(written, "mono pre") for written in written_texts()))
+    return row(*(text(written, "mono pre") for written in written_texts()), sizes=(5, 5, 5, 2))
 
 
 @step(
     N_("Who wrote this?"),
     _ALL,
     say=N_(
-        "All three write one character after another: predict, draw, read what was drawn. "
-        "Only what they carry from step to step differs. (The networks draw at temperature 0.6.)"
+        "All four write one character after another: predict, draw, read what was drawn. "
+        "They differ in what they were trained on and in what they carry from step to step. "
+        "The last one draws a name's end, too, as one more symbol. (The networks draw at temperature 0.6.)"
     ),
     prompt=Question(
-        N_("Three programs wrote these texts. Which of them looks at the last two characters only?"),
-        [N_("the first"), N_("the second"), N_("the third"), N_("none: two characters are too few")],
+        N_("Four programs wrote these texts. Which of them looks at the last two characters only?"),
+        [N_("the first"), N_("the second"), N_("the third"), N_("the fourth")],
         right=0,
         shows=_texts,
     ),
@@ -86,6 +90,7 @@ def written() -> StepPicture:
         [_("a 3-gram model: it counted the Holmes stories"), _("the last 2 characters"), "–"],
         [_("an LSTM, trained on the Holmes stories"), "", ""],
         [_("an LSTM, trained on Python's library"), "", ""],
+        [_("an LSTM, trained on first names, which end"), "", ""],
     ]
     for line_of, model, measured in zip(rows[1:], models[1:], held_out[1:], strict=True):
         read = trace(model, "a")
@@ -94,7 +99,7 @@ def written() -> StepPicture:
         line_of[2] = fixed(measured["perplexity"])
     heads = ["", _("carried from step to step"), _("perplexity of unread text")]
     return column(_texts(), table(heads, rows, lit=[(0, 1)])), _(
-        "No program of the three plans a sentence. Each predicts one character, draws it, and reads it: "
+        "No program of the four plans what it writes. Each predicts one character, draws it, and reads it: "
         "what it carries along decides how far a thread can run."
     )
 

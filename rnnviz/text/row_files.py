@@ -115,7 +115,7 @@ class RowFile:
 
     columns              the names of the columns, as far as the first rows show; at most MAX_COLUMNS
                          of JSON Lines
-    text_columns         the column of the texts, or the columns of their regions; `column` names them
+    region_columns       the columns of the texts' regions; one, where a column holds whole texts
     context_column       the column of their contexts, or None
     separator            what parts the regions in a column of texts, or None
     found                whether the column was found rather than named
@@ -132,7 +132,7 @@ class RowFile:
         self.encoding: str | None = canonical(encoding or "utf-8")
         self.certainty: str | None = "verified" if encoding is None else "declared"
         self.columns: tuple[str, ...] = ()
-        self.text_columns: Sequence[str] = ()
+        self.region_columns: Sequence[str] = ()
         self.context_column: str | None = None
         self.separator: str | None = None
         with opened_source(self.source, name) as file:
@@ -164,8 +164,8 @@ class RowFile:
         """A table in the form of `Rows.full_rows`."""
         return table
 
-    def _candidates(self, columns: Iterable[str]) -> list[str]:
-        """The columns whose strings, in the first rows, mostly look like a text; without any, all columns
+    def text_columns(self, columns: Iterable[str]) -> list[str]:
+        """Those of `columns` whose strings, in the first rows, mostly look like a text; without any, all
         with strings.
         """
         prose = {}
@@ -204,21 +204,21 @@ class RowFile:
                     column=named,
                     columns=_listed(columns),
                 )
-        self.text_columns = names or [self._only_text_column(context)]
+        self.region_columns = names or [self._only_text_column(context)]
         if separator is not None and (not separator or len(names) > 1):
             raise ConfigError(
                 "a separator is at least one character, and parts the texts of one column; received "
                 "{separator!r} and {columns}",
                 separator=separator,
-                columns=_listed(self.text_columns),
+                columns=_listed(self.region_columns),
             )
         self.context_column, self.found = context, not names
         self.separator, self._join, self._blanks = separator, join, blanks
 
     @property
     def column(self) -> str:
-        """The names of `text_columns`."""
-        return ", ".join(self.text_columns)
+        """The names of `region_columns`."""
+        return ", ".join(self.region_columns)
 
     def all_columns(self) -> Sequence[str]:
         """The names of all rows' columns, whatever their number."""
@@ -231,7 +231,7 @@ class RowFile:
         Without a `count` those of all rows; reads a file with a separator to its end.
         """
         if self.separator is None:
-            return self.text_columns if len(self.text_columns) > 1 else ()
+            return self.region_columns if len(self.region_columns) > 1 else ()
         if count is None:
             count = 0
             with suppress(TextError):  # reported when the file is scored
@@ -242,7 +242,7 @@ class RowFile:
     def _only_text_column(self, context: str | None) -> str:
         """The one column beside `context` that may hold the texts."""
         columns = [column for column in self.columns if column != context]
-        candidates = self._candidates(columns)
+        candidates = self.text_columns(columns)
         if len(candidates) == 1:
             return candidates[0]
         if not candidates:
@@ -265,9 +265,9 @@ class RowFile:
         """
         start = 0
         contexts = [] if self.context_column is None else [self.context_column]
-        optional = len(self.text_columns) > 1
-        for table in self.tables(list(dict.fromkeys([*self.text_columns, *contexts])), whole=full):
-            texts = [_texts(self.cells(table, name), name, optional) for name in self.text_columns]
+        optional = len(self.region_columns) > 1
+        for table in self.tables(list(dict.fromkeys([*self.region_columns, *contexts])), whole=full):
+            texts = [_texts(self.cells(table, name), name, optional) for name in self.region_columns]
             before = [_texts(self.cells(table, name), name) for name in contexts] or [[""] * len(texts[0])]
             rows = list(map(self._parts, *before, *texts))
             begin = size = 0

@@ -114,6 +114,18 @@ def test_downloads_hold_every_character(page: Page, app_url: str, tmp_path: Path
     assert contents == {**dict.fromkeys(TAKEN, text), "Results as JSON": "a.txt", "HTML page": "<svg"}
 
 
+def test_a_file_waits_for_a_busy_browser(page: Page, app_url: str) -> None:
+    open_perplexity(page, app_url, section="take")
+    score_file(page, "a.txt", b"The Time Traveller smiled.")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Words as CSV").click()
+    other = page.context.new_page()
+    for section in ("take", "curve"):  # two runs of the page at least
+        open_perplexity(other, app_url, section=section)
+        score_file(other, "b.txt", b"grey eyes")
+    assert "Traveller" in page.request.get(started.value.url).text()
+
+
 def test_result_stands_under_its_source_and_markup_stays_text(page: Page, app_url: str) -> None:
     open_perplexity(page, app_url)
     name = "<img src=x onerror=alert(1)>.txt"

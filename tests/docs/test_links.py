@@ -16,6 +16,8 @@ def leads(page: Path, target: str) -> bool:
     path, _, anchor = target.partition("#")
     if path == FIRST_PAGE and page.parent.name == "docs":  # the built site alone has it
         return True
+    if page.parent == ROOT and path.startswith("../../actions/workflows/"):  # GitHub's, from the front page
+        return (ROOT / ".github" / "workflows" / path.split("/")[4]).is_file()
     file = (page.parent / path).resolve() if path else page
     if not file.exists() or not file.is_relative_to(ROOT):
         return False

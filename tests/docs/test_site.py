@@ -70,6 +70,7 @@ def test_api_pages_name_existing_modules() -> None:
         ("docs/start.md", "[it](../README.md#why)", "[it](readme.md#why)"),
         ("README.md", '<img src="docs/pictures/a.webp">', '<img src="pictures/a.webp">'),
         ("CONTRIBUTING.md", "[cells](docs/cells.md#a)", "[cells](cells.md#a)"),
+        ("README.md", "[![a](../../actions/b/badge.svg)](../../actions/b)\n**Here**", "**Here**"),
         ("tests/benchmarks/README.md", "| [room](room.py) |", "| room |"),
         ("docs/class.md", "```\n[no](../deploy/README.md)\n```\n", "```\n[no](../deploy/README.md)\n```\n"),
         ("docs/class.md", "[gone](../nowhere.md)", "[gone](../nowhere.md)"),

@@ -46,11 +46,14 @@ def test_the_opening_texts_are_written_by_whom_the_table_names() -> None:
     texts = scene.written_texts()
     grams = load("holmes-6gram").shortened(3)
     for text, name in zip(texts, scene.WRITERS, strict=True):
-        cost = {kind: nats(load(kind), text).mean() for kind in ("holmes-lstm", "python-lstm")}
+        cost = {kind: nats(load(kind), text).mean() for kind in scene.WRITERS[1:]}
         if name in cost:
             assert min(cost, key=cost.__getitem__) == name
         else:
             assert nats(grams, text).mean() < min(cost.values())
+    names = texts[-1].split("\n")
+    assert len(set(names)) == scene.NAMES
+    assert 0 < min(map(len, names)) <= max(map(len, names)) < 12, "each ended by itself"
 
 
 def test_bits_on_the_last_tenth_are_those_of_the_counts_and_gates_win() -> None:

@@ -18,7 +18,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo, current_name
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.formatting import choices, network, title, titles
-from rnnviz.ui.shell import address, model_cache, model_files
+from rnnviz.ui.shell import address, downloads, model_cache
 from rnnviz.ui.shell.error_messages import plain, translate_error
 from rnnviz.ui.shell.fields import Field
 
@@ -130,7 +130,7 @@ def draw_card(info: ModelInfo, model: Model, *, notes: Callable[[], str], share:
         return
     with about:
         share()
-        model_files.buttons(info.path, info.path.stem, "about", network=info.kind != "ngram")
+        downloads.model_buttons(info.path, info.path.stem, "about", network=info.kind != "ngram")
         if sentences_on_units := notes():
             st.caption(plain(sentences_on_units))
         st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))

@@ -153,7 +153,7 @@ def test_a_run_is_taken_home_as_its_file_and_a_program_that_reads_it(
     assert {*downloads} == {"one.safetensors", "one_torch.py"}
     assert downloads["one.safetensors"]() == path.read_bytes()
     text = torch_network.program(checkpoint.load_numpy(path), "one.safetensors")
-    assert downloads["one_torch.py"]() == text
+    assert downloads["one_torch.py"]().decode() == text
     downloads.clear()
     alive = RunFolder(make_run("two", None))
     with alive.take_lock():

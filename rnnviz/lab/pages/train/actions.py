@@ -17,7 +17,7 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.page import shown_units
 from rnnviz.text import files
-from rnnviz.ui.shell import error_messages, model_files
+from rnnviz.ui.shell import downloads, error_messages
 from rnnviz.ui.shell.error_messages import plain
 
 _TROUBLE = "train.trouble"  # a key of st.session_state: the error of the last click, for the next run
@@ -95,7 +95,7 @@ def _ended_buttons(run: runs.Run, explore: Any) -> None:
         _explore(
             explore, partial(_saved_name, run), _("Saves the model under its name, and opens it for typing.")
         )
-        model_files.buttons(model, run.name, "train")
+        downloads.model_buttons(model, run.name, "train")
     if run.state not in ("finished", "diverged") and not run.logged:
         st.button(
             _("Resume"),

@@ -22,7 +22,7 @@ from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
 from rnnviz.ui.pages.perplexity.text_sources import ReaderText
-from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell import downloads, model_cache
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
 
@@ -88,9 +88,8 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
 
     `name` is the file's name, `kind` its MIME type.
     """
-    # "ignore": a download needs no run of the page. Streamlit calls `make` at the click, on another thread.
-    key = f"take-{label}"
-    st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
+    # `make` is called at the click, on another thread.
+    downloads.button(label, make, name, kind, icon=":material/download:", key=f"take-{label}")
 
 
 def as_csv(scores: Sequence[Score]) -> str:
