@@ -400,9 +400,9 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
 
     this_text = (value, _("this text"), "here")
     ticks = "".join(f"<i class='{kind}' {placed(at)}></i>" for at, _s, kind in (*marks, this_text))
-    label = _(
-        "On a line from 1, always certain, to {guess}, a uniform guess, this text stands at {n}."
-    ).format(n=rounded(value), guess=rounded(guess, 0))
+    label = _("On a line from 1, always certain, to {guess}, a uniform guess, this text is at {n}.").format(
+        n=rounded(value), guess=rounded(guess, 0)
+    )
     first_label = escape(_("1: always certain"))
     return (
         f"<div class='scale' role='img' aria-label='{escape(label, quote=True)}' style='--end:{end:.4f}'>"
