@@ -43,7 +43,7 @@ def test_connectivity_equals_autograd_row_by_row(cell: str, options: dict[str, A
 
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
-def test_nothing_flows_back_across_a_texts_end(cell: str, options: dict[str, Any]) -> None:
+def test_gradients_stop_at_a_texts_end(cell: str, options: dict[str, Any]) -> None:
     model, text, n = tiny(cell, ends=True, **options), "machine\nTime", len("machine\n")
     square, alone = connectivity(model, text), connectivity(model, "Time")
     assert not square.norms[n:, : n - 1].any()

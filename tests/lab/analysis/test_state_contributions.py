@@ -22,7 +22,7 @@ def test_the_sum_of_what_is_left_is_the_state(layer: int) -> None:
     np.testing.assert_array_equal(recurrence.at(), recurrence.at(80))
 
 
-def test_nothing_is_left_of_a_text_that_has_ended() -> None:
+def test_a_text_that_has_ended_leaves_nothing() -> None:
     model, text = tiny("mingru", ends=True), "machine\nTime"
     terms = remaining(model, text).at()
     np.testing.assert_allclose(terms.sum(axis=0), trace(model, text).hidden[-1, 0], atol=1e-6)
