@@ -304,7 +304,7 @@ def test_reload_keeps_a_pasted_text_and_names_lost_files(open_app: Open) -> None
     assert address_fields(app)["files"] == "a.txt, b.txt"
     assert address_fields(app)["text"] is None, "the files alone are scored now"
     app = run_until_settled(open_app("perplexity", files="a.txt, <b>.txt"), "perplexity")
-    assert warning_text(app).startswith("**a.txt, <b>.txt**: not here any more")
+    assert warning_text(app).startswith("**a.txt, <b>.txt**: no longer here")
     run_until_settled(switch_page(switch_page(app, "explore"), "perplexity"), "perplexity")
     assert len(app.warning) == 1, "until other files are there"
     assert not upload(app, ("a.txt", "grey eyes")).warning

@@ -144,7 +144,7 @@ def test_missing_package_names_install_command(
     out, message = capsys.readouterr()
     assert out == "Starting …\n"
     needs = f"{command.__name__} needs streamlit, which isn't installed"
-    assert message == f"rnnviz: {needs}: {install('app')} brings it\n"
+    assert message == f"rnnviz: {needs}: {install('app')} installs it\n"
 
 
 def test_missing_rnnviz_module_raises(monkeypatch: pytest.MonkeyPatch) -> None:
