@@ -94,14 +94,13 @@ def far() -> StepPicture:
     r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
     say=N_(
         "Nobody told the network what a quotation is. One unit of its cell state comes to know, because "
-        "that helps to predict the next character. Press Play. (It is another training by holmes-lstm's "
-        "recipe.)"
+        "that helps to predict the next character. Press Play."
     ),
     prompt=N_("When will the unit be one thing inside the quotation marks and another outside?"),
     covers=(27,),
     minutes_of_90=3,
     prints="read[born], scores[born]",
-    moment=slider(1, 43, 1, 43, N_("kept moment"), play=N_("Play")),
+    moment=slider(1, 42, 1, 42, N_("kept moment"), play=N_("Play")),
 )
 def birth(moment: int) -> StepPicture:
     # of the training of an LSTM
@@ -119,7 +118,7 @@ def birth(moment: int) -> StepPicture:
     chart = plot(
         [
             line(scores[1:], "AUC", xs=read[1:]),
-            line([0.5] * 43, _("chance"), xs=read[1:], colour="uniform", dash="dash"),
+            line([0.5] * len(read[1:]), _("chance"), xs=read[1:], colour="uniform", dash="dash"),
         ],
         log_x=True,
         ys=(0.4, 1),
@@ -135,7 +134,7 @@ def birth(moment: int) -> StepPicture:
                 [],
                 [
                     (_("characters read"), in_full(read[moment])),
-                    (_("perplexity of the validation text"), fixed(now["perplexity"])),
+                    (_("training perplexity"), fixed(now["perplexity"])),
                     (_("the unit's AUC"), fixed(now["score"])),
                 ],
             ),

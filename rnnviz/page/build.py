@@ -11,8 +11,9 @@
     worker.HASH.js           what reads whole texts, and trains, beside the page
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
     offline.js               the service worker: the page opens again without the network
+    NOTICE.txt               licences: rnnviz's own, the fonts', and those of the networks' texts
 
-Every file but two bears the digest of its content, so a browser that has it never asks again. `single_file`
+Every file but three bears the digest of its content, so a browser that has it never asks again. `single_file`
 has the same contents in one HTML file, which opens from a folder too: each file is a block of it, by name.
 """
 
@@ -56,6 +57,8 @@ KIT = "ui/browser/static"
 
 OFFLINE = "offline.js"
 """The service worker, whose address never changes."""
+
+NOTICE = "NOTICE.txt"
 
 MAX_TABLE_BYTES = 2 << 20
 """Bytes of an n-gram model's tables, at most; a larger model is left out of the page."""
@@ -318,6 +321,7 @@ def folder_files(
     at_once = [style, script, *index["openings"].values(), opened["weights"], opened["data"]]
     at_once += opened["fixed"].values()
     files.contents[OFFLINE] = _offline_script(at_once, sorted(files.contents)).encode()
+    files.contents[NOTICE] = notice().encode()
     return files.contents
 
 
@@ -403,7 +407,7 @@ def single_file(info: checkpoint.ModelInfo) -> str:
     script = page_script()
     # The hash must be of the very bytes between <script> and </script>, or the browser runs nothing.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return _html(
+    page = _html(
         index,
         policy=_FILE_POLICY.format(hash=f"sha256-{digest}"),
         style=f"<style>{font_css(_embedded_font)}{_style()}</style>",
@@ -411,6 +415,7 @@ def single_file(info: checkpoint.ModelInfo) -> str:
         blocks=blocks,
         title=f"{info.name} · rnnviz",
     )
+    return f"{page}<!--\n{notice()}-->\n"
 
 
 @lru_cache(maxsize=16)  # the same network stands in several pages
@@ -495,6 +500,13 @@ def page_script() -> str:
 
 def _style() -> str:
     return style_sheet("page/page.css", "page/text_page.css", "page/training_page.css") + scale_css()
+
+
+def notice() -> str:
+    """The licences of what a page holds: LICENSE and NOTICE."""
+    beside = PACKAGE.parent  # a checkout's folder, or where packages are installed
+    folder = next(beside.glob("rnnviz-*.dist-info/licenses"), beside)
+    return "\n\n".join((folder / name).read_text("utf-8") for name in ("LICENSE", "NOTICE"))
 
 
 def _json(value: Any) -> bytes:

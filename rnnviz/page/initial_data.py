@@ -79,13 +79,8 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
-    words = live_words()
-    if vocabulary.by_line:
-        words["next.notice"] = _(
-            "A long bar means it is sure. Click one to type it. ■ the text ends; ⏎ begins the next"
-        )
     fixed = {
-        "words": words,
+        "words": live_words(),
         "examples": examples_for(model.card, model.name, choosable_models),
         "language": language(),
         "model": model.name,
@@ -231,6 +226,7 @@ def live_words() -> dict[str, str]:
             "The network writes on from the caret, drawing one character after another. It is small: most "
             "words come out right, few sentences make sense."
         ),
+        "write.ended": _("The network ended the text there: it drew ■, the end."),
         "written": _("written by this small network"),
         "tree": _("Show what could follow"),
         "tree.help": _("The likeliest characters at each of the next steps; click one to write up to it"),
@@ -312,6 +308,9 @@ def live_words() -> dict[str, str]:
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
         "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
+        "next.notice.ends": _(
+            "A long bar means it is sure. Click one to type it. ■ the text ends; ⏎ begins the next"
+        ),
         "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),
         "said.wrote": _("wrote {c}"),

@@ -21,6 +21,7 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.rows import RowBatch, RowScore, score_rows
 from rnnviz.scoring.score import CostRow, RowsScore, Score, mark_best
+from rnnviz.text.characters import Blanks
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.row_files import RowFile, format_of, open_rows
 
@@ -48,7 +49,9 @@ class Scoring:
     comparison_models  models to compare with
     compare            compare with these, a uniform guess, letter frequencies and compressors
     encoding           the encoding of all files; None: found for each
-    column, given      columns of files of rows: of the texts, and of the contexts read before them
+    column, given      columns of files of rows: of the texts or their regions, and of the contexts read
+                       before them
+    separator, join, blanks  how texts are cut into regions: `rnnviz.text.row_files.open_rows`
     read_as            the kind of all files, whatever their names: "text", or a format of rows
     precise            compute in float64
     at_once            texts that a cluster reads together
@@ -65,8 +68,11 @@ class Scoring:
     comparison_models: Sequence[ComparisonModel] = ()
     compare: bool = False
     encoding: str | None = None
-    column: str | None = None
+    column: str | Sequence[str] | None = None
     given: str | None = None
+    separator: str | None = None
+    join: str | None = None
+    blanks: Blanks = "next"
     read_as: Literal["text", "jsonl", "csv", "parquet"] | None = None
     precise: bool = False
     at_once: int = 1
@@ -126,6 +132,9 @@ class Scoring:
             self.source(file),
             column=self.column,
             context=self.given,
+            separator=self.separator,
+            join=self.join,
+            blanks=self.blanks,
             encoding=self.encoding,
             name=file,
             format=self.format(file),
@@ -152,9 +161,11 @@ class Scoring:
 
     def _score_text(self, file: str, on_record: Callable[[Record], None] | None) -> Score:
         source = self.source(file)
-        if self.given is not None:
+        if self.given is not None or self.separator is not None:
             raise ConfigError(
-                "--given names a column, and {file} is one text without columns; leave it out", file=file
+                "--given and --separator are of texts in columns, and {file} is one text without columns; "
+                "leave them out",
+                file=file,
             )
         if not self.compare and on_record is None:
             # Nobody asks for single characters: running sums are enough for the interval, without a record.
@@ -213,4 +224,4 @@ class Scoring:
 def _as_row(text: Score) -> RowBatch:
     """A text as the only row of its file."""
     figures = text.characters, text.unknown, text.nll, text.words, text.given_characters
-    return RowBatch([RowScore(0, *figures)], [""], [{}])
+    return RowBatch([RowScore(0, *figures)], [{}])

@@ -359,6 +359,25 @@ def test_file_with_the_name_of_a_text_of_the_page_is_the_readers(open_training: 
     assert (card["corpus"], card["title"]) == ("own-names", "names")
 
 
+def test_lines_of_the_readers_are_texts_that_end(open_training: Open, tmp_path: Path) -> None:
+    training = open_training()
+    names = [f"{first}{last}" for first in ("Ann", "Bell", "Cor", "Dor") for last in ("a", "ie", "et", "wyn")]
+    training.choose("Text", "own")
+    training.root.get_by_role("textbox", name="Paste a text").fill("\n\n".join(names * 3))
+    training.root.get_by_role("checkbox", name="Each line is a text of its own").check()
+    training.choose("Train for", "600")
+    training.press("Start")
+    training.learns_below(4)
+    watched = training.page.get_by_role("textbox", name="Your text")
+    assert watched.input_value() in names, "one text, not several in a row"
+    expect(training.page.get_by_text("■ the text ends")).to_be_visible()
+    training.stop()
+    model = rnnviz.load(training.save(tmp_path))
+    assert model.vocabulary.by_line
+    written = {rnnviz.sample(model, "", 40, seed=seed) for seed in range(20)}
+    assert written & set(names), "it ends what it writes where the names do"
+
+
 def test_refused_and_too_short_texts(open_training: Open) -> None:
     training = open_training()
     alert = training.root.get_by_role("alert")

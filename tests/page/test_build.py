@@ -65,11 +65,11 @@ def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
         named += [network["weights"], network["data"], *network["fixed"].values()]
     linked = re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page)
     fonts = re.findall(r'url\("([^"]+)"\)', files[linked[0]].decode())
-    assert set(files) == {"index.html", *named, *linked, *fonts}
+    assert set(files) == {"index.html", build.NOTICE, *named, *linked, *fonts}
     assert set(index["networks"]) == {"tiny-gru", "tiny-lstm"}
     for name, content in files.items():
         digest = hashlib.sha256(content).hexdigest()[:12]
-        assert name in ("index.html", "offline.js") or f".{digest}." in name
+        assert name in ("index.html", "offline.js", build.NOTICE) or f".{digest}." in name
 
 
 def test_index_leads_a_replaced_network_on(infos: list[ModelInfo], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ def test_markup_in_card_stays_text(tmp_path: Path) -> None:
     checkpoint.save(tiny("rnn", card=tiny_card(name=evil, title=evil, example=evil)), path)
     page = build.single_file(checkpoint.read_info(path))
     (script,) = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
-    outside = page.replace(script, "")
+    outside = page.replace(script, "").removesuffix(f"<!--\n{build.notice()}-->\n")
     assert "onerror" not in outside
     assert (outside.count("<!--"), outside.count("<img")) == (0, 0)
     fixed = index_of(page)["networks"]["evil"]["fixed"]["en"]

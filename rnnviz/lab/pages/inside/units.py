@@ -232,7 +232,7 @@ class UnitsPart(PagePart):
 
     key = "units"
     label = N_("Units")
-    question = N_("What does a single unit show?")
+    question = N_("What does a single unit respond to?")
     hint = N_(
         "The colours show one number of the network at each character. Choose another unit, or find one "
         "below that responds to something."

@@ -37,6 +37,7 @@ export class Controls {
     const root = view.root;
     this.root = root;
     label(root, phrase);
+    if (view.store.endsByLine) put(find(root, "p.rv-next-notice"), phrase("next.notice.ends"));
     find(root, "textarea.rv-text").placeholder = phrase("placeholder");
     this.suggestions = new Suggestions(view, phrase);
     find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(example)));
@@ -281,6 +282,13 @@ export class Controls {
     const link = make("a", "", this.phrase("limit.link"));
     link.href = new URL("perplexity", document.baseURI).href;
     this.limit.replaceChildren(before, link.textContent ? link : "", after ?? "");
+    this.view.resized();
+  }
+
+  /** Say that the network ended the text where it should have written on; the next letter takes that away. */
+  showEnd() {
+    this.limit.hidden = false;
+    put(this.limit, this.phrase("write.ended"));
     this.view.resized();
   }
 
