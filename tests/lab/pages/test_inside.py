@@ -298,7 +298,7 @@ def test_direction_of_the_card_has_its_card_at_its_address(
     assert app.selectbox(key="inside.quantity").value == "cell"
     assert address_fields(app)["direction"] == f"card:{target}"
     said = page_words(app)
-    assert "**12 numbers, weighted, tell this:" in said
+    assert "**A weighted sum of 12 numbers follows this:" in said
     assert "right for 91\xa0% of the characters. Always guessing the same colour is right for 60\xa0%" in said
     weighted = named[target].weighted
     assert weighted is not None
