@@ -97,7 +97,7 @@ def written() -> StepPicture:
         parts = (read.hidden, read.cell) if read.cell is not None else (read.hidden,)  # an LSTM's: H with C
         line_of[1] = _("{n} numbers, its state").format(n=sum(part.shape[-1] for part in parts))
         line_of[2] = fixed(measured["perplexity"])
-    heads = ["", _("carried from step to step"), _("perplexity of unread text")]
+    heads = ["", _("carried from step to step"), _("perplexity on unread text")]
     return column(_texts(), table(heads, rows, lit=[(0, 1)])), _(
         "The four programs plan nothing. Each predicts one character, draws it, and reads it: what it "
         "carries along decides how far a thread can run."

@@ -322,8 +322,8 @@ def greedy(cell: str) -> StepPicture:
     measured = next(entry for entry in recorded("writing")["greedy"] if entry["cell"] == cell)
     facts = [
         (_("of 20 texts, those that end in a circle"), str(measured["looped"])),
-        (_("its perplexity of its own texts"), fixed(np.exp(measured["own"][0]))),
-        (_("its perplexity of the book"), fixed(np.exp(measured["book"][0]))),
+        (_("its perplexity on its own texts"), fixed(np.exp(measured["own"][0]))),
+        (_("its perplexity on the book"), fixed(np.exp(measured["book"][0]))),
     ]
     return (
         row(text("The " + written, "mono large"), table([], facts), sizes=(3, 2)),

@@ -246,7 +246,7 @@ def live_words() -> dict[str, str]:
         "top_k": _("top-k"),
         "top_k.help": _("Only the k likeliest characters are left to draw from"),
         "top_p": _("top-p"),
-        "top_p.help": _("Only the fewest characters that hold this share of the probability are left"),
+        "top_p.help": _("Only the fewest characters that make up this share of the probability are left"),
         "all": _("all"),
         "plain": _("reset"),
         "plain.help": _("Back to the network's own bars"),

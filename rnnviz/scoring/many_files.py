@@ -98,8 +98,8 @@ class Scoring:
                     return self._score_text(file, writers.get(file))
                 if file in writers:
                     raise ConfigError(
-                        "{file} holds a text a row; --per-character, --per-word and --html are of one text: "
-                        "leave them out, or add --as text",
+                        "{file} has one text per row; --per-character, --per-word and --html are for one "
+                        "text: leave them out, or add --as text",
                         file=file,
                     )
                 return self._score_rows(self.rows(file), on_rows)

@@ -267,7 +267,7 @@ class _RowScoring:
             # Regions that are empty may follow the last characters, and an end belongs to these.
             last = max((place for place, part in enumerate(parts) if part), default=0)
             if self._ended and END in "".join(parts[1:]):
-                rows.faults[n] = Fault("broken", TextError("it has U+0003 inside, a text's end"))
+                rows.faults[n] = Fault("broken", TextError("it has U+0003 inside, which marks a text's end"))
                 all_parts[n] = ["", ""]
             elif last:
                 self.totals.bytes += len(text.encode())

@@ -350,7 +350,7 @@ def from_texts(
     end = END if any("\n" in text for text in normalised) else "\n"
     corpus = from_text("".join(text + end for text in sorted(normalised, key=sha256)), name)
     if corpus.text.count(END) > (len(normalised) if end == END else 0):
-        raise CorpusError("{name} has a text with U+0003 inside, which stands for a text's end", name=name)
+        raise CorpusError("{name} has a text with U+0003 inside, which marks a text's end", name=name)
     return replace(corpus, title=title or name, language=language, licence=licence, ends=True)
 
 
@@ -366,7 +366,7 @@ def column_texts(
             if fault is not None:
                 left_out[number] = fault.error
             elif not text or END in text:
-                left_out[number] = TextError("it is no text to train on: empty, or with U+0003 inside")
+                left_out[number] = TextError("it can't be trained on: it is empty, or has U+0003 inside")
             else:
                 texts.append(text)
     return texts, left_out

@@ -252,8 +252,8 @@ class RowFile:
                 columns=_listed(columns),
             )
         raise ConfigError(
-            "{name} has more than one column of texts: {columns}; say which with --column "
-            "(column=… in Python), or all that hold regions",
+            "{name} has more than one column of texts: {columns}; say which with --column (column=… in "
+            "Python), or all that have regions",
             name=self.name,
             columns=_listed(candidates),
         )
@@ -350,7 +350,9 @@ def _text(cell: Any, column: str) -> str | Fault:
     if cell is None:
         return Fault("null", TextError("its {column} is null", column=column))
     received = _json_type(cell)
-    return Fault("type", TextError("its {column} is {received}, no text", column=column, received=received))
+    return Fault(
+        "type", TextError("its {column} is {received}, not a text", column=column, received=received)
+    )
 
 
 def _json_type(value: object) -> str:
@@ -481,7 +483,7 @@ class JsonLines(_Lines):
             error = TextError("line {line:,} is not {encoding}", line=number, encoding=encoding)
         except (ValueError, RecursionError) as wrong:  # numbers of thousands of digits, too
             reason = "it is nested too deep" if isinstance(wrong, RecursionError) else str(wrong)
-            error = TextError("line {line:,} is no JSON: {reason}", line=number, reason=reason)
+            error = TextError("line {line:,} is not JSON: {reason}", line=number, reason=reason)
         else:
             if isinstance(value, dict):
                 return value
@@ -550,7 +552,7 @@ class Csv(_Lines):
             except StopIteration:
                 return
             except csv.Error as error:
-                yield Fault("broken", TextError("it is no CSV: {reason}", reason=error))
+                yield Fault("broken", TextError("it is not CSV: {reason}", reason=error))
                 continue
             if record:
                 yield record
@@ -558,7 +560,7 @@ class Csv(_Lines):
     def _bounded(self, line: str) -> str:
         if len(line) > MAX_ROW_CHARS:
             raise TextError(
-                "{name} has a line longer than {most:,} characters; it is no CSV file of texts",
+                "{name} has a line longer than {most:,} characters; it is not a CSV file of texts",
                 name=self.name,
                 most=MAX_ROW_CHARS,
             )
@@ -586,7 +588,7 @@ def _distinct(head: list[str], name: str) -> list[str]:
     """The columns' names, without blanks around; a second of the same name gets a number."""
     if len(head) > MAX_COLUMNS:
         raise TextError(
-            "{name} has {columns:,} columns, and at most {most:,} are read; it is no CSV file of texts",
+            "{name} has {columns:,} columns, and at most {most:,} are read; it is not a CSV file of texts",
             name=name,
             columns=len(head),
             most=MAX_COLUMNS,
@@ -728,7 +730,8 @@ class Parquet(RowFile):
         except (parquet_library().ArrowException, OSError, ValueError, MemoryError) as error:
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             raise TextError(
-                "{name} is no Parquet file, or it is damaged or cut off ({reason}); fetch or write it again",
+                "{name} is not a Parquet file, or it is damaged or cut off ({reason}); fetch or write it "
+                "again",
                 name=self.name,
                 reason=reason,
             ) from None
@@ -781,8 +784,8 @@ def open_rows(
     format = format or format_of(name)
     if format is None:
         raise ConfigError(
-            "{name} is no file of rows by its ending; those end in {endings}, or .gz and .zst after "
-            "the first four",
+            "{name} is not a file of rows by its ending; those end in {endings}, or .gz and .zst after the "
+            "first four",
             name=name,
             endings=", ".join(ENDINGS),
         )

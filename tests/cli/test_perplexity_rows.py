@@ -191,6 +191,6 @@ def test_columns_are_regions_and_blanks_count_as_said(scored: Run, tmp_path: Pat
     named = ["--column", "region_1", "--column", "region_2", "--join", "", *MODEL]
     assert scored("items.csv", *named).objects[0]["characters"] == len("Thelever")
     one = scored("items.csv", "e.txt", *MODEL)
-    assert "say which with --column (column=… in Python), or all that hold regions" in one.err
+    assert "say which with --column (column=… in Python), or all that have regions" in one.err
     refused = scored("e.txt", "--separator", "|", *MODEL)
     assert (refused.code, "e.txt is one text without columns" in refused.err) == (1, True)

@@ -77,4 +77,4 @@ def test_models_with_differing_readings_are_named(tmp_path: Path) -> None:
 def test_rows_have_no_record_of_characters(files: list[str]) -> None:
     ((_file, error),) = Scoring(tiny("gru")).score_files(files[3:], on_record={files[3]: print})
     assert isinstance(error, ConfigError)
-    assert "a text a row" in str(error)
+    assert "one text per row" in str(error)

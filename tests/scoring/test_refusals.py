@@ -166,7 +166,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "bad rows": (
         lambda _: score_file_rows(UNIFORM, row_file(["{", "["])),
         EmptyTextError,
-        r"no row that can be scored; in the first of 2, row 0: line 1 is no JSON",
+        r"no row that can be scored; in the first of 2, row 0: line 1 is not JSON",
     ),
     # traced
     **{

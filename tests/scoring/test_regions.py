@@ -182,7 +182,7 @@ def test_bad_rows_are_named_and_left_out(model: Any) -> None:
     together = rnnviz.perplexity_of_rows(model, file, name="a.jsonl", column="region_*")
     assert (together.rows, together.rows_scored) == (5, 1)
     assert [(row, str(error)) for row, error in together.examples][::2] == [
-        (1, "its region_2 is a number, no text"),
+        (1, "its region_2 is a number, not a text"),
         (3, "it has no characters"),
     ]
     rows, together = score(model, ["a|b", "|" * MAX_COLUMNS, "a" + "|" * (MAX_COLUMNS - 1)])

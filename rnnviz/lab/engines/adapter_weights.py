@@ -124,9 +124,8 @@ def build(
     """
     if recurrence.bidirectional:
         raise ConfigError(
-            "the recurrence is bidirectional: it reads what comes next to predict what comes next, "
-            "so it is no language model; train it in one direction, or give its forward half to "
-            "rnnviz.adapt_step"
+            "the recurrence is bidirectional: it reads what comes next to predict what comes next, so it is "
+            "not a language model; train it in one direction, or give its forward half to rnnviz.adapt_step"
         )
     layers, H, n = recurrence.num_layers, recurrence.hidden_size, len(symbols.entries)
     units = recurrence.proj_size or H

@@ -116,7 +116,7 @@ def test_missing_units_and_places_are_named(open_app: Open, dashboards: dict[str
     assert dashboards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
     app.slider(key="inside.match.threshold").set_value(0.05).run()
     app = run_until_settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
-    assert "At no place of the 600 characters" in page_words(app)
+    assert "Nowhere in the 600 characters" in page_words(app)
 
 
 def test_repeated_word_is_selected_at_first(open_app: Open, dashboards: dict[str, Any]) -> None:

@@ -218,7 +218,7 @@ def test_a_table_is_asked_for_its_column_and_names_what_is_left_out(
     column.select("name").run()
     told = app.warning[0].value.replace("\\", "")
     assert "Rows left out: 2." in told
-    for row in ("row 3: it is no text to train on", "row 4: it has 1 fields"):
+    for row in ("row 3: it can't be trained on", "row 4: it has 1 fields"):
         assert row in told
     assert not app.checkbox, "of a column's rows it is known that they end"
     app.button(key="train-start").click().run()

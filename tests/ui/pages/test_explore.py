@@ -362,7 +362,7 @@ def finding() -> Recorded:
             "holmes",
             "quotes",
             "blue",
-            'right for 98\xa0% of the characters.* 57\xa0%.*can miss.* Type " and',
+            'right for 100\xa0% of the characters.* 57\xa0%.*can miss.* Type " and',
         ),
         (
             "chinese-gru",

@@ -204,7 +204,7 @@ class MatchSearch:
         finding_place = st.container()
         if matches.found:
             if self.source.kind == PAGE_TEXT:
-                st.caption(_("This text holds the selected passage itself: it is among these places."))
+                st.caption(_("This text contains the selected passage, so it is among these places."))
             matches = self._compare_copies(matches) or matches
         with finding_place:
             render_finding.show_finding(matches)

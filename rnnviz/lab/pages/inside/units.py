@@ -200,7 +200,7 @@ def _scan_text(model: Network, text: str, *, layer: int, quantity: str, progress
 
 SEARCH = Computation[list[SearchAnswer]](
     "search",
-    lambda: _("Searching the text, beside untrained copies of the network"),
+    lambda: _("Searching the text with the network and untrained copies"),
     _search_text,
     max_chars=search_texts.MAX_SEARCH_CHARS,
     shared=True,
