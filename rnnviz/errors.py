@@ -164,7 +164,9 @@ def install(extra: str) -> str:
     return f'pip install "rnnviz[{extra}] @ {vcs + "+" if vcs else ""}{origin["url"]}"'
 
 
-NO_TORCH = Phrase("this needs torch, which is not installed; all else works without. To get it: {command}")
+NO_TORCH = Phrase(
+    "this needs torch, which is not installed; all else works without it. Install it with {command}"
+)
 
 
 class TorchMissingError(RnnvizError, ModuleNotFoundError):

@@ -21,7 +21,7 @@ def require_packages(command: str) -> Iterator[None]:
         if (missing.name or "").partition(".")[0] == "rnnviz":
             raise
         raise ConfigError(
-            "{command} needs {name}, which isn't installed: {installing} brings it",
+            "{command} needs {name}, which isn't installed: {installing} installs it",
             command=command,
             name=missing.name,
             installing=install("app"),

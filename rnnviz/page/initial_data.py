@@ -270,8 +270,8 @@ def live_words() -> dict[str, str]:
         **{f"step.{name}": _step_words(name) for name in CELLS},
         "step.link": _("See this unit on Inside →"),
         "step.weighted": _(
-            "{name} after “{c}”: {units} numbers, weighted; before {before}, now {now}. "
-            "The units that moved it most: {moves}."
+            "{name} after “{c}”: a weighted sum of {units} numbers; before {before}, now {now}. The units "
+            "that moved it most: {moves}."
         ),
         "step.weighted.link": _("See this direction on Inside →"),
         "low": _("low"),

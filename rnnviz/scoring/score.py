@@ -228,6 +228,8 @@ class Score(Pictured, Finding):
             unsettled=count(self.unsettled),
             word=_perplexity(self.word_perplexity),
             words=count(self.words),
+            ends=count(self.ends),
+            without=Number(self.bits_per_character_without_ends, digits=3),
             seconds=Number(self.seconds, digits=2),
         )
         return [*sentences, *self._reading_sentences()]
@@ -257,6 +259,8 @@ class Score(Pictured, Finding):
             yield "score.trained-on"
         if self.unsettled:
             yield from ("score.last-digits", "score.rounding")
+        if self.ends:
+            yield "score.ends"
         if self.word_perplexity is not None:
             yield "score.words"
         if not self.normalised and self.encoding is not None:
@@ -333,6 +337,8 @@ class RowsScore(Score):
             context=count(self.given_characters),
             word=_perplexity(self.word_perplexity),
             words=count(self.words),
+            ends=count(self.ends),
+            without=Number(self.bits_per_character_without_ends, digits=3),
             model=self.model,
             seconds=Number(self.seconds, digits=2),
         )
@@ -344,6 +350,8 @@ class RowsScore(Score):
             yield "rows.after-context"
         if self.rows_left_out:
             yield "rows.left-out"
+        if self.ends:
+            yield "score.ends"
         if self.word_perplexity is not None:
             yield "score.words"
         yield "rows.column-found" if self.column_found else "rows.column"
@@ -376,7 +384,7 @@ def averages(scores: Sequence[Score]) -> Averages:
     ('2.16 4.66', 2, 30)
     """
     if not scores:
-        raise ConfigError("an average is of at least one text; received none")
+        raise ConfigError("an average needs at least one text; received none")
     characters, nats, means = 0, Sum(), Sum()
     for score in scores:
         mean = score.bits_per_character * math.log(2)

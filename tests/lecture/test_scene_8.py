@@ -26,7 +26,7 @@ def evidence() -> dict[str, bool]:
     )
     return {
         "as many as there are different characters": len(output["P"]) == output["V"] != output["H"],
-        "the state before already depends on them all": moved["lstm"] > 0 == round(moved["mlp"], 6),
+        "the previous state already depends on them all": moved["lstm"] > 0 == round(moved["mlp"], 6),
         "it soon goes round in circles": all(value["looped"] > 10 for value in written["greedy"]),
         "low: repeats itself; high: makes up words": above(cold["repeated"], book["repeated"])
         and above(hot["made_up"], book["made_up"]),

@@ -47,8 +47,7 @@ def paste_field(key: str, *, height: int, placeholder: str) -> str:
     if len(text or "") >= MAX_PASTE_CHARS:
         st.warning(
             _(
-                "This field holds {n} characters. Whatever came after them was cut off: "
-                "upload a longer text as a file."
+                "This field takes {n} characters; the rest was cut off. Upload a longer text as a file."
             ).format(n=f"{MAX_PASTE_CHARS:,}"),
             icon=":material/content_cut:",
         )

@@ -146,7 +146,7 @@ def test_missing_package_names_install_command(
     out, message = capsys.readouterr()
     assert out == "Starting …\n"
     needs = f"{command.__name__} needs streamlit, which isn't installed"
-    assert message == f"rnnviz: {needs}: {install('app')} brings it\n"
+    assert message == f"rnnviz: {needs}: {install('app')} installs it\n"
 
 
 def test_page_names_install_command(
@@ -159,7 +159,7 @@ def test_page_names_install_command(
         assert run(["page", *options], more_commands=[page]) == 1
         message = capsys.readouterr().err
         assert message.startswith("rnnviz: page needs babel")
-        assert message.endswith(f"{install('app')} brings it\n")
+        assert message.endswith(f"{install('app')} installs it\n")
     assert not list(tmp_path.iterdir())
 
 

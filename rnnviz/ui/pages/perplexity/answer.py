@@ -92,7 +92,7 @@ def show(context: ModelContext, text: ReaderText, text_score: TextScore, second:
                 if level == "caution":
                     st.warning(finding_markdown(sentence), icon=":material/history_edu:")
             if text.original_sha256:
-                label = _("Use the text as it came")
+                label = _("Use the original text")
                 st.button(
                     label, key="restore", on_click=text_sources.undo_rewriting, args=(text.original_sha256,)
                 )
@@ -512,7 +512,7 @@ def calculation_facts(context: ModelContext, text_score: TextScore, total: float
         lines.append(
             _(
                 "**Unknown characters**: {unknown} ({share}). The model reads one symbol for all of them. "
-                "Telling which one it was costs {spread} nats more. So all probabilities still add up to 1."
+                "Saying which one it was costs {spread} nats more. So all probabilities still add up to 1."
             ).format(
                 unknown=f"{score.unknown:,}",
                 share=percent(score.unknown / score.characters),
