@@ -386,7 +386,7 @@ def averages(scores: Sequence[Score]) -> Averages:
     ('2.16 4.66', 2, 30)
     """
     if not scores:
-        raise ConfigError("an average is of at least one text; received none")
+        raise ConfigError("an average needs at least one text; received none")
     characters, nats, means = 0, Sum(), Sum()
     for score in scores:
         mean = score.bits_per_character * math.log(2)

@@ -138,7 +138,7 @@ def test_command_writes_folder_and_replaces_former_build(
 
 def test_folder_with_other_files_is_refused(infos: list[ModelInfo], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x", "utf-8")
-    with pytest.raises(ConfigError, match="is not empty and is no page of rnnviz"):
+    with pytest.raises(ConfigError, match="is not empty and isn't a page of rnnviz"):
         folder.write(tmp_path, build.folder_files(infos[:1]))
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 

@@ -224,7 +224,7 @@ class Description:
         try:
             modelfile.check_name(self.name)
         except CheckpointError as error:
-            raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
+            raise ConfigError("a run has the name of the model it makes: {error}", error=error) from None
         from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
 
         for text in (self.watch_text, self.text or "", self.title, self.example or ""):
@@ -291,11 +291,11 @@ class RunFolder:
         """
         if self.description_file.exists():
             raise TrainingError(
-                "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
+                "{path} already has a run; go on with --resume {path} or choose another", path=self.path
             )
         if str(self.path).encode(errors="replace").decode() != str(self.path):
             raise TrainingError(
-                "{path} has bytes in its name that are no text, and no model can be read there; name another",
+                "the name of {path} has bytes that are not text, so no model can be read there; name another",
                 path=self.path,
             )
         if description.text is not None:
