@@ -155,7 +155,7 @@ def training_words() -> dict[str, str]:
         "training.names": _("First names"),
         "training.word": _("“{word}”, the toy"),
         "training.own.text": _("your text"),
-        "training.lines": _("Each line is a text of its own"),
+        "training.lines": _("Each line is a separate text"),
         "training.more": _("More settings"),
         "training.start": _("Start"),
         "training.pause": _("Pause"),

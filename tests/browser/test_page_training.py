@@ -364,7 +364,7 @@ def test_lines_of_the_readers_are_texts_that_end(open_training: Open, tmp_path: 
     names = [f"{first}{last}" for first in ("Ann", "Bell", "Cor", "Dor") for last in ("a", "ie", "et", "wyn")]
     training.choose("Text", "own")
     training.root.get_by_role("textbox", name="Paste a text").fill("\n\n".join(names * 3))
-    training.root.get_by_role("checkbox", name="Each line is a text of its own").check()
+    training.root.get_by_role("checkbox", name="Each line is a separate text").check()
     training.choose("Train for", "600")
     training.press("Start")
     training.learns_below(4)

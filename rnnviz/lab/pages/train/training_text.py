@@ -173,7 +173,7 @@ def _columns(data: bytes, name: str) -> list[str]:
 def _lines_tick(id: str) -> bool:
     """Draw the tick by which the lines of a text are texts that end."""
     return st.checkbox(
-        _("Each line is a text of its own"),
+        _("Each line is a separate text"),
         key=f"train-lines.{id}",
         persist_state="session",
         help=_("For names, words or verses: the network also learns where a line ends, and stops there."),
@@ -242,7 +242,7 @@ def facts(text: TrainingText) -> None:
     corpus, end = text.corpus, END if END in text.corpus.text else "\n"
     sentence = _("**{title}**: {characters} characters, {distinct} of them different.")
     if corpus.ends:
-        sentence = _("**{title}**: {texts} texts that end, with their ends {characters} characters.")
+        sentence = _("**{title}**: {texts} texts that end, {characters} characters with their ends.")
     st.markdown(
         sentence.format(
             title=plain(corpus.title),
@@ -258,7 +258,7 @@ def facts(text: TrainingText) -> None:
             "measured while it learns. Held-out text: **{held_out}**, measured once at the end."
         ).format(train=f"{train:,}", validation=f"{validation:,}", held_out=f"{held_out:,}")
         if corpus.ends:
-            sentence += " " + _("The texts are mixed first, so that the three parts are alike.")
+            sentence += " " + _("The texts are shuffled first, so that the three parts are alike.")
     elif text.trained_on != corpus.text:
         sentence = _(
             "Too short to be split: it is all training text, and nothing is held out. The network reads "
