@@ -102,7 +102,8 @@ class Scoring:
                 if file in writers:
                     raise ConfigError(
                         "{file} holds a text a row; --per-character, --per-word and --html are of one text: "
-                        "leave them out, or add --as text. --separator ' ' --output FILE gives each word's nats",
+                        "leave them out, or add --as text. --separator ' ' --output FILE gives each word's "
+                        "nats",
                         file=file,
                     )
                 return self._score_rows(self.rows(file), on_rows)
