@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
 
 from rnnviz.errors import ConfigError, RnnvizError
+from rnnviz.networks import contamination
 from rnnviz.networks.progress import Progress
 from rnnviz.scoring import baselines
 from rnnviz.scoring.interval import CostSums, interval
@@ -24,6 +25,8 @@ from rnnviz.scoring.score import CostRow, RowsScore, Score, mark_best
 from rnnviz.text.characters import Blanks
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.row_files import RowFile, format_of, open_rows
+
+SKETCH_CHARS = 1 << 16  # characters compared with a model's training text at a time
 
 Result = TypeVar("Result")
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
@@ -99,7 +102,8 @@ class Scoring:
                 if file in writers:
                     raise ConfigError(
                         "{file} has one text per row; --per-character, --per-word and --html are for one "
-                        "text: leave them out, or add --as text",
+                        "text: leave them out, or add --as text. --separator ' ' --output FILE gives each "
+                        "word's nats",
                         file=file,
                     )
                 return self._score_rows(self.rows(file), on_rows)
@@ -179,7 +183,8 @@ class Scoring:
                 precise=self.precise,
                 on_costs=sums.add,
             )
-            return replace(self._run(file, work), interval=interval(sums))
+            file_score = self._run(file, work)
+            return replace(file_score, interval=interval(sums), overlap=self._overlap(file_score, source))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
             # `record` makes its folder itself: it refuses one that exists.
             place = Path(folder) / "record"
@@ -189,11 +194,23 @@ class Scoring:
             with closing(self._run(file, make_record)) as text_record:  # Windows removes no file that is open
                 if on_record is not None:
                     on_record(text_record)
-                compared = self._compare_text(text_record, source) if self.compare else []
-                return replace(text_record.score, interval=interval(text_record), compared=compared)
+                file_score = text_record.score
+                return replace(
+                    file_score,
+                    interval=interval(text_record),
+                    compared=self._compare_text(file_score, source) if self.compare else [],
+                    overlap=self._overlap(file_score, source),
+                )
 
-    def _compare_text(self, record: Record, source: str | BinaryIO) -> list[CostRow]:
-        file_score = record.score
+    def _overlap(self, file_score: Score, source: str | BinaryIO) -> contamination.Contamination | None:
+        """The share of a scored text that the model was trained on; None where its file has no sketch."""
+        sketch = getattr(self.model, "sketch", None)  # a `LanguageModel` of a reader's own needn't have one
+        if sketch is None:
+            return None
+        # The text is read a second time: twenty million characters a second, far faster than any network.
+        return contamination.share(_read_again(file_score, source).pieces(SKETCH_CHARS), sketch)
+
+    def _compare_text(self, file_score: Score, source: str | BinaryIO) -> list[CostRow]:
         options: Any = {
             "encoding": file_score.encoding,
             "name": file_score.file,
@@ -201,7 +218,7 @@ class Scoring:
         }
         rivals = [(rival, partial(score, rival.model, source, **options)) for rival in self.comparison_models]
         rows = self._compared_rows(file_score, rivals)
-        text = SourceText(source, None, file_score.encoding, file_score.file, file_score.normaliser)
+        text = _read_again(file_score, source)
         measure = partial(baselines.measure, file_score, text, self.model.vocabulary)
         return mark_best([*rows, *self._run(f"{file_score.file}: gzip, xz", measure)])
 
@@ -219,6 +236,10 @@ class Scoring:
     def _run(self, title: str, work: Callable[..., Result]) -> Result:
         with self.bar(title) as progress:
             return work(progress=progress)
+
+
+def _read_again(file_score: Score, source: str | BinaryIO) -> SourceText:
+    return SourceText(source, None, file_score.encoding, file_score.file, file_score.normaliser)
 
 
 def _as_row(text: Score) -> RowBatch:

@@ -166,12 +166,14 @@ class Score(Pictured, Finding):
         return {**figures, **ends} if self.ends else figures
 
     def facts(self) -> Json:
-        """The figures with their interval, and those that they were compared with."""
+        """The figures with their interval, the share known from training, and those compared with."""
         facts = self.to_json()
         if (interval := self.interval) is not None:
             facts["interval"] = None if interval.low is None else [interval.low, interval.high]
             facts["interval_method"] = METHOD
             facts["interval_why_not"] = interval.reason or None
+        if self.overlap is not None:
+            facts["overlap"] = self.overlap.share
         return {**facts, "compared": [asdict(row) for row in self.compared]} if self.compared else facts
 
     def heading(self) -> Sentence:

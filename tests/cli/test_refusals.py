@@ -57,7 +57,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "rows: given": (
         [*SCORED, "--given", "asked"], "are of texts in columns, and book.txt is one text",
     ),
-    "rows: a page": ([*ROWS, "--html", "out.html"], "--per-character, --per-word and --html are for one text"),
+    "rows: a page": ([*ROWS, "--html", "out.html"], "--per-word and --html are for one text"),
     "rows: a table": ([*ROWS, "--output", "out.xlsx"], "as .parquet, .jsonl or .csv; received 'xlsx'"),
     "rows: a table's folder": ([*ROWS, "--output", "absent/out.csv"], "there is no folder for it"),
     "rows: no parquet": (

@@ -402,7 +402,7 @@ def test_table_is_read_as_plain_text_beside_a_command_for_its_rows(
     assert large_figure(app) == rounded(expected_score(models_folder, data).perplexity)
     assert "This table was read as plain text" in page_words(app)
     command = shlex.split(app.code[0].value)
-    assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]
+    assert command[3:] == ["perplexity", name, "--model", "tiny-gru"]
 
 
 def test_packed_text_is_unpacked_and_parquet_has_the_command_alone(open_app: Open) -> None:
@@ -415,7 +415,7 @@ def test_packed_text_is_unpacked_and_parquet_has_the_command_alone(open_app: Ope
         ("b.txt.gz", gzip.compress(b"The time", mtime=0)),
     )
     assert [shlex.split(code.value)[4] for code in app.code] == ["a.parquet", "a.jsonl.gz"]
-    assert page_words(app).count("isn't plain text; this command scores its column *text* row by row") == 1
+    assert page_words(app).count("isn't plain text; this command scores it row by row") == 1
     assert page_words(app).count("read as plain text") == 1
     assert "2 texts" in page_words(app)
 

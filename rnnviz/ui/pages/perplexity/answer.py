@@ -97,9 +97,7 @@ def show(context: ModelContext, text: ReaderText, text_score: TextScore, second:
                     label, key="restore", on_click=text_sources.undo_rewriting, args=(text.original_sha256,)
                 )
             if format_of(text.name) is not None:
-                table_note = _(
-                    "This table was read as plain text; this command scores its column *text* row by row:"
-                )
+                table_note = _("This table was read as plain text; this command scores it row by row:")
                 row_by_row(context, text, table_note)
         _details(text, text_score)
 
@@ -108,7 +106,7 @@ def row_by_row(context: ModelContext, text: ReaderText, sentence: str) -> None:
     """Draw a `sentence` on a table, and the command that scores its rows."""
     st.markdown(sentence)
     model = context.info.path.stem
-    command = ["python", "-m", "rnnviz", "perplexity", text.name, "--model", model, "--column", "text"]
+    command = ["python", "-m", "rnnviz", "perplexity", text.name, "--model", model]  # it finds the column
     st.code(shlex.join(command), "bash", wrap_lines=True)
 
 

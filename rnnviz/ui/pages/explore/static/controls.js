@@ -25,6 +25,8 @@ export class Controls {
   any;
   /** @type {HTMLButtonElement} */
   reason;
+  /** @type {HTMLButtonElement | undefined} the choice that colours the text */
+  pressed;
   /** @type {HTMLElement} */
   caption;
 
@@ -156,10 +158,16 @@ export class Controls {
     const { view, phrase } = this;
     const { named, unnamed, layers, units } = view.store.fixed;
     const at = view.why ? this.colourChoices.length : this.colourChoices.findIndex(({ is }) => is());
-    this.reason.ariaPressed = String(view.why);
-    for (const [i, { button }] of this.colourChoices.entries()) button.ariaPressed = String(i === at);
-    this.any.ariaPressed = String(at < 0);
+    const formerly = this.pressed;
+    this.pressed = view.why ? this.reason : (this.colourChoices[at]?.button ?? this.any);
+    for (const button of [...this.colourChoices.map(({ button }) => button), this.any, this.reason])
+      button.ariaPressed = String(button === this.pressed);
     put(this.any, at < 0 ? phrase("colour.unit", { n: view.unit }) : phrase("colour.any"));
+    // A phone has the choices in one row wider than its screen. Not scrollIntoView, which would scroll the page too.
+    const row = this.pressed.parentElement;
+    if (row && this.pressed !== formerly)
+      row.scrollLeft =
+        this.pressed.offsetLeft - row.offsetLeft - (row.clientWidth - this.pressed.offsetWidth) / 2;
     const count = view.numbers.whole(layers * units);
     const other =
       at < 0
