@@ -40,7 +40,14 @@ from rnnviz.networks.config import Activation, span
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
-from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, opening_text, shared_colours
+from rnnviz.page.initial_data import (
+    FIRST_MODELS,
+    first_heat_map,
+    fixed_part,
+    live_words,
+    opening_text,
+    shared_colours,
+)
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, bundle, style_sheet
 from rnnviz.page.payload import pack, unpack
@@ -108,7 +115,7 @@ _PAGE = """<!doctype html>
 </header>
 <progress class="reading" hidden aria-label="{reading}"></progress>
 <section class="training" id="training" hidden></section>
-<main class="view"><p>{wait}</p></main>
+<main class="view"><p>{about}</p><p>{wait}</p></main>
 <main class="texts" id="texts" hidden></main>
 {blocks}
 </body>
@@ -451,6 +458,9 @@ def _html(
         failed=_("The page has stopped; load it again."),
         noscript=_("This page needs JavaScript."),
         reading=_("Reading"),
+        about=html.escape(
+            live_words()["intro"]
+        ),  # a phone is seconds from its first picture: it has this to read
         wait=_("One moment … If nothing else appears here, open this page in a browser from 2023 or later."),
         blocks="\n".join([f'<script type="application/json" id="index">{listing}</script>', *packed]),
     )

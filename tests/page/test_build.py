@@ -58,6 +58,7 @@ def block(page: str, name: str) -> bytes:
 def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
     files = build.folder_files(infos)
     page = files["index.html"].decode()
+    assert "<p>This network reads one character at a time" in page  # before any script has run
     index = index_of(page)
     named = [index["offline"], index["worker"], *index["openings"].values(), *index["texts"].values()]
     named += [*index["training"].values(), *(corpus["file"] for corpus in index["corpora"].values())]
