@@ -218,8 +218,8 @@ def training_words() -> dict[str, str]:
         "training.advice.clip": _("Clip the gradients, or lower the learning rate."),
         "training.diverged": _("Training has diverged: the loss is no longer a number."),
         "training.curve": _(
-            "Lower is better. Dashed: a uniform guess. Dotted: letter frequencies alone, and a table that "
-            "counts {n}-character sequences."
+            "Lower is better. Dashed: a uniform guess. Dotted: letter frequencies alone, and counts of "
+            "{n}-character sequences."
         ),
         "training.curve.word": _("Lower is better; 1 is by heart. Dashed: a uniform guess."),
         "training.curve.up": _("Above the dashed line it predicts worse than a uniform guess."),

@@ -27,7 +27,7 @@ def test_hovered_column_frames_character_and_shows_prediction(live: Live) -> Non
     expect(notice).to_be_hidden()
     expect_bars(live, 4)
     expect(live.page.locator(".rv-next-foot")).to_have_text(
-        f"undecided: {trace.entropy[4] / np.log(2):.2f} bits"
+        f"unsure: {trace.entropy[4] / np.log(2):.2f} bits"
     )
     framed(live, "point", 4)
     expect(live.page.locator(".rv-next-head")).to_contain_text("Expected after The·")
