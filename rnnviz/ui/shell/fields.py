@@ -164,7 +164,12 @@ class Field(Generic[T]):
             value = usual
         if isinstance(value, tuple) and options is not None:
             value = cast(T, tuple(part for part in value if part in options))
-        # Code's request is newer than the address of the arrival that led here.
+        # Code's request is newer than the address of the arrival that led here, and takes its place: a run that
+        # is cut off is made again by the same arrival, which would undo it.
+        if arrived and request is not UNSET and self.address:
+            asked = {} if (text := address_text(request)) is None else {self.address: str(text)}
+            rest = {name: text for name, text in arrival.values.items() if name != self.address}
+            arrival.values = rest | asked
         address_value = arrival.values.get(self.address) if arrived and request is UNSET else None
         if address_value is not None:
             try:
