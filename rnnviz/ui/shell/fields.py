@@ -164,7 +164,7 @@ class Field(Generic[T]):
             value = usual
         if isinstance(value, tuple) and options is not None:
             value = cast(T, tuple(part for part in value if part in options))
-        # A request of code is newer than the address of the arrival that led here, and replaces it: a run that
+        # A request of code is newer than the address that led here, and takes its place: a run that
         # is cut off is made again by the same arrival, which would undo it.
         if arrived and request is not UNSET and self.address:
             asked = {} if (text := address_text(request)) is None else {self.address: str(text)}
