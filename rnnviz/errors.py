@@ -173,7 +173,7 @@ class TorchMissingError(RnnvizError, ModuleNotFoundError):
     """A call computes with torch, such as training, and torch is not installed.
 
     >>> str(TorchMissingError())
-    'this needs torch, which is not installed; ... To get it: pip install ...[lab]"'
+    'this needs torch, which is not installed; ... Install it with pip install ...[lab]"'
     """
 
     def __init__(self, message: str = NO_TORCH, /, **values: object) -> None:

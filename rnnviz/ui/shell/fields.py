@@ -167,9 +167,8 @@ class Field(Generic[T]):
         # A request of code is newer than the address that led here, and takes its place: a run that
         # is cut off is made again by the same arrival, which would undo it.
         if arrived and request is not UNSET and self.address:
-            asked = {} if (text := address_text(request)) is None else {self.address: str(text)}
-            rest = {name: text for name, text in arrival.values.items() if name != self.address}
-            arrival.values = rest | asked
+            values = dict(arrival.values) | {self.address: address_text(request)}
+            arrival.values = {name: str(text) for name, text in values.items() if text is not None}
         address_value = arrival.values.get(self.address) if arrived and request is UNSET else None
         if address_value is not None:
             try:
