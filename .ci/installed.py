@@ -46,11 +46,13 @@ def package() -> None:
 
 
 def commands() -> None:
-    """The command is there, scores a file, and says what it does without a terminal."""
+    """The command is there, scores a file, writes a page with its licences, and says what it does."""
     Path("book.txt").write_text("It was past midnight when the machine came back. " * 20, "utf-8")
     scored = command("perplexity", "book.txt", "--model", "timemachine-lstm", "--json")
     assert scored.returncode == 0, scored.stderr
     assert '"perplexity":' in scored.stdout
+    assert command("page", "--model", "names-lstm", "--output", "page").returncode == 0
+    assert "SIL OPEN FONT LICENSE" in Path("page", "NOTICE.txt").read_text("utf-8")
     assert command().returncode == 2
     assert command("--version").stdout.startswith("rnnviz ")
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from importlib.metadata import distribution
 from pathlib import Path
 
 import plotly
@@ -32,6 +33,30 @@ FIRST_PAGE = "../index.html"
 MERMAID = ROOT / "node_modules" / "@mermaid-js" / "tiny" / "dist" / "mermaid.tiny.js"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 WORKER = ROOT / "node_modules" / "iframe-worker" / "shim" / "index.js"
+
+
+def licence_of(package: str) -> Path:
+    """The licence of an installed Python package."""
+    return next(
+        Path(file.locate()) for file in distribution(package).files if file.name.startswith("LICENSE")
+    )
+
+
+TEMPLATES = Path(distribution("zensical").locate_file("zensical")) / "templates"
+LICENCES = {
+    "mermaid.tiny.js": [MERMAID.parent.parent / "LICENSE"],
+    "plotly.min.js": [licence_of("plotly")],
+    "worker.js": [WORKER.parent.parent / "LICENSE"],
+    "images/favicon.png javascripts/ stylesheets/": [
+        licence_of("zensical"),
+        TEMPLATES / "assets/javascripts/LICENSE",
+        *(
+            TEMPLATES / ".icons" / name
+            for name in ("fontawesome/LICENSE.txt", "lucide/LICENSE", "material/LICENSE")
+        ),
+    ],
+}
+"""What the documentation's assets hold of others: files or folders, and their licences."""
 THEME = ROOT / "docs" / "theme"
 ICON = ROOT / "rnnviz" / "ui" / "icon.svg"
 
@@ -181,6 +206,18 @@ def fetched(folder: Path) -> set[str]:
     return addresses
 
 
+def licences(assets: Path) -> str:
+    """The licences of all assets, below the files' names. Raises LookupError for an asset without one."""
+    named = tuple(name for names in LICENCES for name in names.split())
+    files = {path.relative_to(assets).as_posix() for path in assets.rglob("*") if path.is_file()}
+    if strangers := {file for file in files if not file.startswith(named)}:
+        raise LookupError(f"LICENCES in docs/make.py has no licence of {', '.join(sorted(strangers))}")
+    return "\n\n".join(
+        f"{names}\n{'=' * len(names)}\n\n" + "\n\n".join(path.read_text("utf-8") for path in paths)
+        for names, paths in LICENCES.items()
+    )
+
+
 def main() -> int:
     if not (MERMAID.is_file() and WORKER.is_file()):
         print("The diagrams and the search need what npm ci brings: run that first.", file=sys.stderr)
@@ -194,6 +231,7 @@ def main() -> int:
     if done.returncode:
         return done.returncode
     finish(DOCS)
+    (DOCS / "assets" / "LICENSES.txt").write_text(licences(DOCS / "assets"), "utf-8")
     if strangers := fetched(SITE):
         print("The site would fetch from other hosts:", *sorted(strangers), sep="\n", file=sys.stderr)
         return 1

@@ -164,14 +164,16 @@ def install(extra: str) -> str:
     return f'pip install "rnnviz[{extra}] @ {vcs + "+" if vcs else ""}{origin["url"]}"'
 
 
-NO_TORCH = Phrase("this needs torch, which is not installed; all else works without. To get it: {command}")
+NO_TORCH = Phrase(
+    "this needs torch, which is not installed; all else works without it. Install it with {command}"
+)
 
 
 class TorchMissingError(RnnvizError, ModuleNotFoundError):
     """A call computes with torch, such as training, and torch is not installed.
 
     >>> str(TorchMissingError())
-    'this needs torch, which is not installed; ... To get it: pip install ...[lab]"'
+    'this needs torch, which is not installed; ... Install it with pip install ...[lab]"'
     """
 
     def __init__(self, message: str = NO_TORCH, /, **values: object) -> None:

@@ -476,7 +476,7 @@ def says(**values: Any) -> Callable[[Path], None]:
 
 MODEL, STATE = "m.safetensors", "state.safetensors"
 SIZE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (%s,), }"
-NO_TRACE = "is no trace"
+NO_TRACE = "is not a trace"
 HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
     "a card of 5 MB": (
         "model",

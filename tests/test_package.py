@@ -132,7 +132,7 @@ def test_the_package_works_without_what_the_app_adds_and_says_what_units_need(
     code += "model, text = rnnviz.load('timemachine-gru'), 'He said \"no\" to me. ' * 300\n"
     for call in ('find(model, text, "quotes")', 'probe(rnnviz.trace(model, text), "quotes")'):
         code += f"try: rnnviz.units.{call}\nexcept rnnviz.errors.ConfigError as error: print(error)\n"
-    assert len(re.findall(r"needs scikit-learn.*: pip install .*\[lab\]\" brings it", python(code))) == 2
+    assert len(re.findall(r"needs scikit-learn.*: pip install .*\[lab\]\" installs it", python(code))) == 2
 
 
 def test_no_file_of_the_app_hides_a_standard_module() -> None:

@@ -8,9 +8,10 @@ values of a named row at the kept moments (`rnnviz/lab/run/row_meaning.py`). It 
 
 import json
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rnnviz.lab.run import replay
 
@@ -18,7 +19,6 @@ ROOT = Path(__file__).parents[2]
 RECORDING = ROOT / "rnnviz" / "lecture" / "birth.json"
 REPLAY = ROOT / "models" / "holmes-lstm.snapshots.safetensors"
 ROW = "quotes"
-SENTENCES = 2  # of those that the moments' networks read
 
 
 def record(path: Path = REPLAY) -> dict[str, Any]:
@@ -31,24 +31,27 @@ def record(path: Path = REPLAY) -> dict[str, Any]:
         raise ValueError(
             f"{path} doesn't say what the row “{ROW}” told; name rows of its network, and train anew"
         )
-    reports = sorted((event["characters"], event["validation_perplexity"]) for event in run.events
+    reports = sorted((event["characters"], event["train_perplexity"]) for event in run.events
                      if event["event"] == "report")  # fmt: skip
     moments = []
     for step, meaning in sorted(meanings.items()):
         snapshot = run.snapshot(step)
-        sentences = (snapshot.text, *snapshot.sentences)[:SENTENCES]
-        values = snapshot.named[meaning["rows"].index(ROW)].tolist()
-        lengths = [sum(map(len, sentences[:n])) for n in range(SENTENCES + 1)]
+        # The sentence to watch, and one of the book's that opens and closes one quotation.
+        texts = (snapshot.text, *snapshot.sentences)
+        second = next(i for i, text in enumerate(texts) if i and text.count('"') == 2)
+        values = np.split(
+            snapshot.named[meaning["rows"].index(ROW)], np.cumsum([len(text) for text in texts])
+        )
         before = [perplexity for read, perplexity in reports if read <= meaning["characters"]]
         moments.append(
             {
                 "characters": meaning["characters"],
                 "score": round(meaning["scores"][meaning["rows"].index(ROW)], 3),
                 "perplexity": before[-1] if before else None,
-                "values": [[round(v, 2) for v in values[a:b]] for a, b in pairwise(lengths)],
+                "values": [[round(v, 2) for v in values[i].tolist()] for i in (0, second)],
             }
         )
-    return {"network": run.name, "row": ROW, "sentences": list(sentences), "moments": moments}
+    return {"network": run.name, "row": ROW, "sentences": [texts[0], texts[second]], "moments": moments}
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ inside   units         which units respond to something in a text
          connectivity  how far back predictions reach
          ablate        how much worse it predicts without each unit
          perturb       how long a changed character is remembered
-share    host          serve the app to a class
-         page          write the live view as one HTML file
+share    host          show a class the page and the lecture's questions
+         page          write the page without a server
          export        write a network as a PyTorch program
 dev                    what maintainers use: rnnviz dev --help
 

@@ -37,7 +37,7 @@ def export(
         modelfile.write_atomic(weights, files.read(source, modelfile.MAX_FILE))
     elif not filecmp.cmp(source, weights, shallow=False):
         raise ExportError(
-            "{path} is there already and holds other weights than {model}; name a file in another folder",
+            "{path} is there already, with other weights than {model}'s; name a file in another folder",
             path=weights,
             model=model,
         )

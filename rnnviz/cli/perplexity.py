@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rnnviz.scoring.many_files import ComparisonModel, Scoring
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
-    from rnnviz.scoring.words import Blanks
+    from rnnviz.text.characters import Blanks
 
 FILE_PLACEHOLDER = "{file}"  # stands for the scored file's name in an output's name
 
@@ -67,13 +67,34 @@ class ReadOptions:
         "rounding",
     ] = False
     column: Annotated[
-        str | None,
-        Help("of files of rows: the column of the texts (default: the only one with texts)", metavar="NAME"),
+        list[str] | None,
+        Help(
+            "of files of rows: the column of the texts (default: the only one with texts). Given again, or "
+            "as 'region_*' for region_1, region_2, …: the regions of each text",
+            metavar="NAME",
+        ),
     ] = None
     given: Annotated[
         str | None,
         Help("the column of what comes before each text: it is read first and not counted", metavar="NAME"),
     ] = None
+    separator: Annotated[
+        str | None,
+        Help("what parts the regions in a column of texts, such as '|'; it isn't read", metavar="TEXT"),
+    ] = None
+    join: Annotated[
+        str | None,
+        Help(
+            "what is read between two regions: '' for nothing (default: the white space that one of them "
+            "has there, else a blank, but none before punctuation such as . , ; : ! ? and beside a Chinese "
+            "character)",
+            metavar="TEXT",
+        ),
+    ] = None
+    blanks: Annotated[
+        Literal["next", "previous"],
+        Help("the word (--per-word), or the region, for which white space counts (default: next)"),
+    ] = "next"
     read_as: Annotated[
         Literal["text", "jsonl", "csv", "parquet"] | None,
         Help(
@@ -103,10 +124,6 @@ class OutputFiles:
             metavar="OUT",
         ),
     ] = None
-    blanks: Annotated[
-        Literal["next", "previous"],
-        Help("with --per-word: the word for which white space counts (default: next)"),
-    ] = "next"
     html: Annotated[
         str | None,
         Help(
@@ -117,8 +134,8 @@ class OutputFiles:
     output: Annotated[
         str | None,
         Help(
-            "write every row of files of rows with its perplexity beside it, as .parquet, .jsonl or .csv; a "
-            "text file is one row",
+            "write every row of files of rows with its perplexity beside it, and the nats of its regions, as "
+            ".parquet, .jsonl or .csv; a text file is one row",
             "-o",
             metavar="OUT",
         ),
@@ -176,13 +193,14 @@ def perplexity(
 
       rnnviz perplexity corpus/ 'more/*.jsonl.gz' --model timemachine-gru --output scored.parquet
       rnnviz perplexity pairs.jsonl --column answer --given question --model timemachine-gru
+      rnnviz perplexity items.csv --column 'region_*' --model holmes-lstm --output regions.csv
 
     words:
       a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared
       out among the words, which are runs of characters between white space.
     """
     names, failed = _find_files(files)
-    writers = _plan_outputs(output_files, names)
+    writers = _plan_outputs(output_files, names, read_options.blanks)
     scores: list[Score] = []
     with contextlib.ExitStack() as stack:
         scoring = _load_scoring(stack, model_arg, read_options, options, compare, scheduler)
@@ -302,7 +320,9 @@ def _print_score(score: Score, options: OutputOptions, *, alone: bool) -> None:
 # what to write
 
 
-def _plan_outputs(output_files: OutputFiles, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
+def _plan_outputs(
+    output_files: OutputFiles, files: Sequence[str], blanks: Blanks
+) -> dict[str, Callable[[Record], None]]:
     """The writer of each file's table and page. Raises early where writing is impossible."""
     from rnnviz.figures import export, row_table
 
@@ -321,7 +341,7 @@ def _plan_outputs(output_files: OutputFiles, files: Sequence[str]) -> dict[str, 
             f"several results would be written to {os.path.relpath(repeated[0])}; name each otherwise: "
             f"{FILE_PLACEHOLDER} in a name stands for the text's, and texts of the same name go one at a time"
         )
-    write = partial(_write_outputs, output_files.blanks)
+    write = partial(_write_outputs, blanks)
     return {file: partial(write, *paths) for file, *paths in zip(files, *outputs, strict=True) if any(paths)}
 
 
@@ -345,6 +365,7 @@ def _open_row_table(
     from rnnviz.figures import row_table
 
     columns: row_table.Kinds = {}
+    regions: list[str] = []
     if row_table.output_format(output) != "jsonl":
         rows = []
         for file in files:
@@ -352,7 +373,8 @@ def _open_row_table(
                 if scoring.format(file) is not None:
                     rows.append(scoring.rows(file))
         columns = row_table.kinds(rows)
-    return row_table.open_table(output, columns)
+        regions = [name for file in rows for name in file.region_names()]
+    return row_table.open_table(output, columns, regions)
 
 
 def _stem(file: str) -> str:

@@ -38,10 +38,10 @@ from rnnviz.figures.axes import axis_number, ticks
 from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 from rnnviz.findings import Number
-from rnnviz.scoring.words import Blanks, words_of_record
+from rnnviz.scoring.words import words_of_record
 from rnnviz.sentences import DEFAULT, format_number
 from rnnviz.text import files
-from rnnviz.text.characters import printable
+from rnnviz.text.characters import Blanks, printable
 from rnnviz.text.row_files import parquet_library as parquet_library
 
 if TYPE_CHECKING:

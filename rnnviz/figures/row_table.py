@@ -12,6 +12,7 @@ A row of the table has all columns of the scored row, then
     word_perplexity   exp(nll / words)
     given_characters  of the context, read before and not counted
     error             the reason why it could not be scored, else empty
+    nll_…             nats of a region, for each region of the text by its name; together they are nll
 
 If a file has a column of one of these names, all of these begin with rnnviz_ instead. In Parquet and CSV a
 column has one type in all rows: values of mixed types are written as JSON.
@@ -22,7 +23,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -121,13 +122,13 @@ def _kind(value: Any) -> str | None:
 class RowTable:
     """A table of scored rows, written batch by batch into an open file; only `close` completes it.
 
-    `own` are the `kinds` of the rows' own columns; JSON Lines needs none.
+    `own` are the `kinds` of the rows' own columns, `regions` the names of all regions; JSON Lines needs none.
     """
 
-    def __init__(self, file: BinaryIO, format: Format, row_kinds: Kinds) -> None:
+    def __init__(self, file: BinaryIO, format: Format, row_kinds: Kinds, regions: Iterable[str] = ()) -> None:
         self._file, self._format, self._own = file, format, row_kinds
-        shared_names = row_kinds.keys() & COLUMNS.keys()
-        self.columns = tuple(f"{PREFIX}{name}" if shared_names else name for name in COLUMNS)
+        self._figures = COLUMNS | {f"nll_{region}": "float64" for region in regions}
+        self.columns = _names(self._figures, row_kinds)
         if format == "csv":
             self._text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="", write_through=True)
             export.write_rows(self._text, [[*row_kinds, *self.columns]])
@@ -143,9 +144,10 @@ class RowTable:
         for row, score in zip(rows, batch.scores, strict=True):
             values = _values(score, name)
             if self._format == "csv":
-                export.write_rows(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
+                cells = [*(_cell(row.get(c)) for c in self._own), *map(values.get, self._figures)]
+                export.write_rows(self._text, [cells])
                 continue
-            line = _json({**row, **dict(zip(self._names(row), values, strict=True))})
+            line = _json({**row, **dict(zip(_names(values, row), values.values(), strict=True))})
             # UTF-8 can't encode half a surrogate pair; its escape is valid JSON.
             self._file.write(f"{line}\n".encode("utf-8", "backslashreplace"))
 
@@ -156,25 +158,20 @@ class RowTable:
         elif self._format == "parquet":
             self._writer.close()
 
-    def _names(self, row: dict[str, Any]) -> Sequence[str]:
-        if self._own:
-            return self.columns
-        return [f"{PREFIX}{name}" for name in COLUMNS] if row.keys() & COLUMNS.keys() else list(COLUMNS)
-
     def _open_parquet(self) -> None:
         pa = parquet_library()
         import pyarrow.parquet as pq
 
-        kinds = [*self._own.items(), *zip(self.columns, COLUMNS.values(), strict=True)]
+        kinds = [*self._own.items(), *zip(self.columns, self._figures.values(), strict=True)]
         self._schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in kinds])
         self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
 
     def _add_parquet(self, batch: RowBatch, name: str) -> None:
         pa = parquet_library()
         row_arrays = [self._own_array(pa, batch.columns, column, kind) for column, kind in self._own.items()]
-        figures = zip(*(_values(score, name) for score in batch.scores), strict=True)
-        types = self._schema.types[len(row_arrays) :]
-        figure_arrays = [pa.array(values, kind) for values, kind in zip(figures, types, strict=True)]
+        figures = [_values(score, name) for score in batch.scores]
+        types = zip(self._figures, self._schema.types[len(row_arrays) :], strict=True)
+        figure_arrays = [pa.array([values.get(column) for values in figures], kind) for column, kind in types]
         self._writer.write_table(pa.Table.from_arrays([*row_arrays, *figure_arrays], schema=self._schema))
 
     def _own_array(self, pa: Any, rows: Any, column: str, kind: Any) -> Any:
@@ -198,10 +195,16 @@ class RowTable:
 
 @renamed(own="row_kinds")
 @contextmanager
-def open_table(target: str, row_kinds: Kinds) -> Iterator[RowTable]:
+def open_table(target: str, row_kinds: Kinds, regions: Iterable[str] = ()) -> Iterator[RowTable]:
     """A table at a path, which gets its new content once all of it is written. Raises ExportError."""
-    with files.replacing(target) as file, closing(RowTable(file, output_format(target), row_kinds)) as table:
+    format = output_format(target)
+    with files.replacing(target) as file, closing(RowTable(file, format, row_kinds, regions)) as table:
         yield table
+
+
+def _names(figures: Iterable[str], row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of a table's figures, beside the columns of a row."""
+    return tuple(f"{PREFIX}{name}" if row.keys() & COLUMNS.keys() else name for name in figures)
 
 
 def _arrow_type(pa: Any, kind: Any) -> Any:
@@ -216,20 +219,21 @@ def _dicts(batch: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _values(score: RowScore, name: str) -> tuple[Any, ...]:
-    """A row's figures, in the order of COLUMNS; None for a missing value, or one beyond float64."""
-    return (
-        _escape_surrogates(name),
-        score.row,
-        score.characters,
-        score.unknown,
-        score.nll if score.fault is None else None,
-        _finite_or_none(score.perplexity),
-        score.words,
-        _finite_or_none(score.word_perplexity),
-        score.given_characters,
-        None if score.fault is None else str(score.fault),
-    )
+def _values(score: RowScore, name: str) -> dict[str, Any]:
+    """A row's figures by their columns; None for a missing value, or one beyond float64."""
+    return {
+        "file": _escape_surrogates(name),
+        "row": score.row,
+        "characters": score.characters,
+        "unknown": score.unknown,
+        "nll": score.nll if score.fault is None else None,
+        "perplexity": _finite_or_none(score.perplexity),
+        "words": score.words,
+        "word_perplexity": _finite_or_none(score.word_perplexity),
+        "given_characters": score.given_characters,
+        "error": None if score.fault is None else str(score.fault),
+        **{f"nll_{region}": nats for region, nats in score.regions.items()},
+    }
 
 
 def _finite_or_none(value: float | None) -> float | None:

@@ -97,10 +97,10 @@ def written() -> StepPicture:
         parts = (read.hidden, read.cell) if read.cell is not None else (read.hidden,)  # an LSTM's: H with C
         line_of[1] = _("{n} numbers, its state").format(n=sum(part.shape[-1] for part in parts))
         line_of[2] = fixed(measured["perplexity"])
-    heads = ["", _("carried from step to step"), _("perplexity of unread text")]
+    heads = ["", _("carried from step to step"), _("perplexity on unread text")]
     return column(_texts(), table(heads, rows, lit=[(0, 1)])), _(
-        "No program of the four plans what it writes. Each predicts one character, draws it, and reads it: "
-        "what it carries along decides how far a thread can run."
+        "The four programs plan nothing. Each predicts one character, draws it, and reads it: what it "
+        "carries along decides how far a thread can run."
     )
 
 
@@ -168,8 +168,8 @@ def book(n: int, first: str, second: str) -> StepPicture:
         for words in (first, second)
     ]
     notice = _(
-        "Framed: what a table of {n}-grams sees. The 6-gram's two predictions differ by {counts}, the "
-        "LSTM's by {state}: its state still has what stood at the beginning."
+        "Framed: what a table of {n}-grams sees. The 6-gram's two predictions differ by {counts}, the LSTM's "
+        "by {state}: its state still has what came at the beginning."
     ).format(n=n, counts=percent(apart[counted.name]), state=percent(apart[network.name]))
     sums = column(
         chart,
@@ -215,8 +215,8 @@ def state(first: str, t: int) -> StepPicture:
     )
     line_read = cells([visible(c) for c in first], lit=[t - 1], pick="t")
     return column(line_read, picture), _(
-        "A latent variable model: one h, {units} numbers, stands for all {t} characters. It is "
-        "called hidden state or hidden variable. The formula has ≈, not =, because h may forget."
+        "A latent variable model: one h, {units} numbers, sums up all {t} characters. It is called hidden "
+        "state or hidden variable. The formula has ≈, not =, because h may forget."
     ).format(units=len(after), t=t)
 
 
@@ -257,7 +257,7 @@ def any(first: str, second: str, t: int) -> StepPicture:
         ("last", "actual", _("the last character"), r"= \s{x_t}", _("1 character")),
         ("network", "model", name, r"\in \mathbb{R}^{" + str(h.shape[1]) + "}", _("{units} numbers")),
     ]
-    costs = [text(_("the rule f"), "quiet"), text(_("what h holds after t characters"), "quiet")]
+    costs = [text(_("the rule f"), "quiet"), text(_("what is in h after t characters"), "quiet")]
     for _rule, look, called, formula, size in rules:
         strong = f"large strong {look}"
         costs += [

@@ -22,8 +22,8 @@ TITLE = N_("Without a hidden state")
     N_("Same ending, same prediction"),
     WITHOUT,
     say=N_(
-        "Without a state the network sees the last character only. "
-        "The hidden layer stands between input and output; it is no memory."
+        "Without a state the network sees the last character only. The hidden layer is between input and "
+        "output; it is not a memory."
     ),
     prompt=Question(
         N_("Two texts end in the same character. Which network predicts the same after both?"),
@@ -110,8 +110,8 @@ def hidden(pairs: int) -> StepPicture:
     )
     origin = text(_("pairs drawn at random from “{word}”; random weights").format(word=WORD), "quiet centre")
     return column(layer, origin), _(
-        "One pair a row, and the same bias is added to every row. No row depends on another, so "
-        "pairs may come in any order. φ is tanh here."
+        "One pair per row, and the same bias is added to every row. No row depends on another, so pairs may "
+        "come in any order. φ is tanh here."
     )
 
 

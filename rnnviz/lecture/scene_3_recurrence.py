@@ -52,8 +52,8 @@ STEPS_OF_BATCH = 3  # time steps of each of the two batches
     N_("The same definition at every step"),
     lambda t, scores: (STATE if t > 1 else WITHOUT) + (rf",\quad {OUTPUT}" if scores else ""),
     say=N_(
-        "The state of the step before, times W_hh, is added. Recurrent: the definition uses its own result. "
-        "The output comes last."
+        "The previous step's state, times W_hh, is added. Recurrent: the definition uses its own result. The "
+        "output comes last."
     ),
     prompt=N_("Which row of W_xh does the letter pick? What would remain if W_hh were zero?"),
     covers=(8, 9, 10),
@@ -122,19 +122,19 @@ def first(
         )
     notices = {
         1: _(
-            "The character picks the framed row of W_xh. H_0 is zero, so this is still scene 2's "
-            "network; from t = 2 on there is one term more."
+            "The character picks the framed row of W_xh. H_0 is zero, so this is still scene 2's network; "
+            "from t = 2 on there is one more term."
         ),
         2: _(
-            "One term more than without a state: H_1 was kept, and is added after multiplication by "
-            "new weights, W_hh."
+            "One more term than without a state: H_1 was kept, and is added after multiplication by new "
+            "weights, W_hh."
         ),
     }
     return column(word, inline(*step_t)), notices.get(
         t,
         _(
-            "A recurrent layer: every step uses the same definition, and takes the state that the "
-            "step before computed."
+            "A recurrent layer: every step uses the same definition, and the state that the previous step "
+            "computed."
         ),
     )
 
@@ -172,7 +172,7 @@ def parameters(steps: int) -> StepPicture:
     weights = {name: matrix(getattr(net, name), name, digits=1, look="tight") for name in NAMES}
     rows = {
         _("this network"): shared,
-        _("weights of its own for every step"): apart,
+        _("separate weights for every step"): apart,
         _("a table of all texts of T characters"): tables,
     }
     picture = column(
@@ -204,7 +204,7 @@ def _named(latex: str, part: Node, colour: str) -> Node:
     N_("Three steps side by side"),
     BOTH,
     say=N_("Each step: concatenate input and state, then one fully connected layer."),
-    prompt=N_("Where does the state of a step go to? Name both places."),
+    prompt=N_("Where does a step's state go? Name both places."),
     covers=(12,),
     minutes=2,
     minutes_of_90=3,
@@ -310,11 +310,11 @@ def minibatch(n: int, at: int, zero: int) -> StepPicture:
     if zero:
         return picture, _(
             "Random sampling: every batch is cut from random places, so each row starts at zero. Simpler, "
-            "but no state ever comes from further back than a batch."
+            "but no state reaches back beyond its batch."
         )
     return picture, _(
-        "X_t is n × d, a row for the character at each of {n} places; rows share the weights, but each has "
-        "its own state. The next batch starts with it."
+        "X_t is n × d, one row for the character at each of {n} places; rows share the weights, but each has "
+        "its own state. The next batch starts from these states."
     ).format(n=n)
 
 
@@ -345,7 +345,7 @@ def apart(at: int) -> StepPicture:
         "state": column(
             text(_("hidden state"), "large strong ngram"),
             text(
-                _("an input of this step, computed from earlier steps only; another one at every step"),
+                _("an input of this step, computed from earlier steps only; different at every step"),
                 "narrow",
             ),
             look="close",

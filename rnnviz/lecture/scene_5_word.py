@@ -100,8 +100,8 @@ def trained(seed: int, steps: int) -> SmallRNN:
     N_("Labels are inputs, shifted"),
     OUTPUT + r",\quad \s{P} = \s{softmax}(\s{O_t})",
     say=N_(
-        "Training reads the text, whatever the network says: teacher forcing. Writing, it reads its own "
-        "output: free running. One wrong character, and all that follows is read after it."
+        "In training, the network reads the text, whatever it predicts: teacher forcing. When it writes, it "
+        "reads its own output: free running. After one wrong character, it goes on from its mistake."
     ),
     prompt=N_("What is the label of the third step? What changes when it reads itself?"),
     covers=(10, 15, 16),
@@ -165,7 +165,9 @@ def labels(
 @step(
     N_("A loss at every step"),
     OUTPUT + r",\quad \s{l_t} = -\log\,\s{softmax}(\s{O_t})_{\s{x_t+1}}",
-    say=N_("A column is a distribution; the framed cell is the label's, its −log is the loss."),
+    say=N_(
+        "Each column is a distribution: it adds up to 1. The frame marks the label; −log of it is the loss."
+    ),
     prompt=N_("Which step is surprised most?"),
     covers=(17,),
     minutes=2,
@@ -206,7 +208,7 @@ def _letters(value: object) -> str | None:
 
 
 @step(
-    N_("What output 3 rests on"),
+    N_("What output 3 depends on"),
     r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1}) = \s{softmax}(\s{O_t})",
     say=N_("Output 3 depends on m, a and c; its loss on the label h too."),
     prompt=N_("Before I change this letter: will output 3 change?"),
@@ -235,7 +237,7 @@ def path(seed: int, letters: str) -> StepPicture:
     word = _unrolled(labels=labels, outputs=outputs, states=other.state, inputs=inputs, to=TRACED_STEP)
     first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # first change
     noticed = {
-        TRACED_STEP: _("Output 3 has changed: a character from which it is computed was changed."),
+        TRACED_STEP: _("Output 3 has changed: it is computed from a character that was changed."),
         TRACED_STEP + 1: _("Output 3 is as before. Its loss has changed: character 4 is its label."),
         len(WORD): _("Output 3 and its loss are as before: later characters change neither."),
         len(WORD) + 1: _(
@@ -290,7 +292,7 @@ def why() -> StepPicture:
         _("different symbols, with one for unknown ones"): V,
         _("weights from {n} units to the output").format(n=256): [256 * v for v in V],
         _("time steps for the whole book"): T,
-        _("symbols the book has only once"): once,
+        _("symbols found only once"): once,
     }
     listed = [[name, *(f"{n:,}" for n in values)] for name, values in rows.items()]
     smaller = [(i, 1 + int(np.argmin(values))) for i, values in enumerate(rows.values())]
@@ -415,8 +417,8 @@ def train(word: str, seed: int, at: int) -> StepPicture:
     r"\s{x_t+1} \sim \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})",
     say=N_(
         "The beginning is only read: a warm-up of the state. Then a number drawn evenly from 0 to 1 falls "
-        "into one character's share. So likely characters come often, unlikely ones seldom, and the text is "
-        "another one each time."
+        "into one character's share. So likely characters come often, unlikely ones rarely, and the text is "
+        "different each time."
     ),
     prompt=N_("Why not always take the likeliest?"),
     covers=(29,),

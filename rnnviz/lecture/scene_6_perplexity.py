@@ -121,8 +121,8 @@ def rain(kind: str, ending: str) -> StepPicture:
     rf"{_CHANCE}\quad\to\quad \tfrac{{1}}{{\s{{n.text}}}}"
     r"\textstyle\sum_{\s{t}=1}^{\s{n.text}} -\log \s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})",
     say=N_(
-        "The shorter text is the likelier one, even where it is read badly. What is missing is a mean: one "
-        "n-th of the sum of −log P, the cross-entropy. (n is the text's length; elsewhere it is called T.)"
+        "The shorter text is the likelier one, even if it is predicted badly. A mean is missing: one n-th of "
+        "the sum of −log P, the cross-entropy. (n is the text's length; elsewhere it is called T.)"
     ),
     prompt=Question(
         N_("The same kind of text, twice as long. Which number changes a lot?"),
@@ -151,8 +151,8 @@ def books(war: int, prince: int) -> StepPicture:
     likelihood = [(name, -v, fixed(v, 0)) for name, v in zip(named, log10, strict=True)]
     means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
     notice = _(
-        "Likelihoods are hard to read: the shorter book has the larger one, even predicted worse. "
-        "A mean is missing; twice the text leaves it as it is."
+        "Likelihoods are hard to read: the shorter book has the larger one, even if it is predicted worse. A "
+        "mean is missing: it stays the same for twice the text."
     )
     title = _("cross-entropy: the mean of −log P, nats; so texts of any length can be compared")
     return column(
@@ -171,7 +171,7 @@ def books(war: int, prince: int) -> StepPicture:
 @step(
     N_("Bits and compression"),
     rf"-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log_2 {_CHANCE} = \log_2 (\s{{perplexity}})\ \s{{bits}}",
-    say=N_("A better model needs fewer bits. A uniform guess stores without compression."),
+    say=N_("A better model needs fewer bits. A uniform guess is as good as no compression."),
     prompt=N_("How many bits does a character cost at perplexity 2?"),
     covers=(22, 23, 24, 26),
     appendix=True,
@@ -198,10 +198,12 @@ def bits(kind: str, stored: str) -> StepPicture:
         top=max(sizes.values()),
         colours=["uniform"] * 2 + ["model"] * len(names),
         lit=[2 + list(names).index(kind)],
-        title=_("cross-entropy: the mean surprisal; bits a character"),
+        title=_("cross-entropy: the mean surprisal; bits per character"),
         stands="bits",
     )
-    notice = _("No model stores this text in fewer bits than a uniform guess: they learnt from other texts.")
+    notice = _(
+        "No model stores this text in fewer bits than a uniform guess: the models learnt from other texts."
+    )
     if min(cross_entropy.values()) < uniform:
         notice = _(
             "Information theory: the better a model predicts a text, the fewer bits store it. The "
@@ -315,8 +317,8 @@ def game(case: str, p: list[float] | None) -> StepPicture:
         (
             case == "uniform",
             _(
-                "A uniform guess has perplexity |V| and costs log₂ {symbols} = {bits:.2f} bits a character, "
-                "as storing without compression does. Every useful model must beat it."
+                "A uniform guess has perplexity |V| and costs log₂ {symbols} = {bits:.2f} bits per "
+                "character, as storing without compression does. Every useful model must beat it."
             ),
         ),
         (
@@ -342,7 +344,9 @@ def game(case: str, p: list[float] | None) -> StepPicture:
 @step(
     N_("Learnt by heart"),
     _MEAN,
-    say=N_("Play. Training perplexity goes to 1 while the held-out one climbs. Report the held-out number."),
+    say=N_(
+        "Press Play. Training perplexity goes to 1 while the held-out one climbs. Report the held-out number."
+    ),
     prompt=Question(
         N_("After 500 passes over 10,000 characters: which perplexity says what the model is worth?"),
         [
@@ -419,7 +423,9 @@ def heart(passes: int) -> StepPicture:
 @step(
     N_("Nobody beats the entropy"),
     r"-\s{p}\log_2 \s{q} - (1 - \s{p}) \log_2 (1 - \s{q})",
-    say=N_("The curve is what a model pays; lowest where it says what is true. That least is the entropy."),
+    say=N_(
+        "The curve shows what a model pays: least where it says what is true. That minimum is the entropy."
+    ),
     prompt=N_("A text of 80 % a and 20 % b: which q pays least?"),
     covers=(22,),
     appendix=True,
@@ -450,7 +456,7 @@ def entropy(p: float) -> StepPicture:
     )
     return chart, _(
         "Letters a and b, drawn independently. Entropy is the least cross-entropy that any model can have: "
-        "{bits} bits a letter, where q = p."
+        "{bits} bits per letter, where q = p."
     ).format(bits=fixed(entropy))
 
 
@@ -487,10 +493,12 @@ def memory() -> StepPicture:
     counts = line(
         counted, _("n-gram {bits}").format(bits=fixed(counted[-1])), xs=n_grams, colour="ngram", dots=True
     )
-    chart = plot([counts, *flat], x=_("n: characters taken together"), y=_("bits a character"), ticks=n_grams)
+    chart = plot(
+        [counts, *flat], x=_("n: characters taken together"), y=_("bits per character"), ticks=n_grams
+    )
     return chart, _(
         "On the book's last tenth, which no model was trained on, counts of {n} characters pay {ngram} bits "
-        "a character, the GRU {gru}: an RNN with gates, whose state has no fixed reach."
+        "per character, the GRU {gru}: an RNN with gates, whose state has no fixed reach."
     ).format(n=6, ngram=fixed(counted[-1]), gru=fixed(bits["gru"]))
 
 
@@ -610,7 +618,7 @@ def _class_answers(
         r"\textstyle\sum_{\s{i_guess}} \s{i_guess}\,(\s{q_i} - \s{q_i+1}) \log_2 \s{i_guess} "
         r"\;\le\; \s{F} \;\le\; -\sum_{\s{i_guess}} \s{q_i} \log_2 \s{q_i}"
     ),
-    say=N_("Guess until it is right. Bounds appear after twenty letters."),
+    say=N_("Guess until you are right. Bounds appear after twenty letters."),
     prompt=N_("What is the next letter?"),
     covers=(22,),
     appendix=True,

@@ -53,7 +53,7 @@ _OF_W = r"\tfrac{\partial \s{L}}{\partial \s{W_hh}}"
     ),
     say=N_(
         "Go back one step at a time: the gradient of its loss, the gradient from the next step, their sum. "
-        "Gradients are rows here, as states are; δ is the gradient by what tanh is taken of."
+        "Gradients are rows here, as states are; δ is the gradient with respect to tanh's argument."
     ),
     prompt=N_("Which losses send a gradient to the last step? And without a state?"),
     covers=(12, 13, 28),
@@ -191,7 +191,7 @@ jacobian = lru_cache(maxsize=32)(gradients.jacobian)
     r"\quad \s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|",
     say=N_(
         "Six units, so that the matrix can be read. Move ρ past 1: in the long run ρ decides; the first "
-        "steps may go the other way. tanh of small states damps little, of large ones much."
+        "steps may go the other way. tanh damps small states little, large ones much."
     ),
     prompt=Question(
         N_("Without φ, each step back multiplies a gradient by W_hh. When does it vanish in the long run?"),
@@ -275,8 +275,8 @@ def dial(rho: float, k: int, seed: int) -> StepPicture:
     N_("Clipping: against exploding only"),
     r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
     say=N_(
-        "One exploding gradient would throw the weights far away. What is longer than θ is shortened, by one "
-        "factor: the direction stays. What has vanished stays small."
+        "One exploding gradient would throw the weights far away. A gradient longer than θ is shortened by "
+        "one factor: its direction stays. One that has vanished stays small."
     ),
     prompt=N_("What does it help against: vanishing or exploding?"),
     covers=(28,),
@@ -338,7 +338,7 @@ GAPS = (2, 5, 10, 20, 40, 80)
     r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
     say=N_(
         "One letter must be kept for k steps. Back through a gate, a gradient is multiplied by the gate: "
-        "near 1, state and gradient pass. So they do with orthogonal weights."
+        "near 1, state and gradient pass. With orthogonal weights they pass too."
     ),
     prompt=N_("At which gap does the RNN fail? And what if the gates begin open?"),
     covers=(28,),
@@ -415,8 +415,8 @@ def gap(gap: str, gates: str) -> StepPicture:
     r"\s{H_s-1}^\top\s{delta_ts},"
     r"\quad \s{delta_ts} = \tfrac{1}{\s{T}}\tfrac{\partial \s{l_t}}{\partial \s{A_s}}",
     say=N_(
-        "The cut is detach: values cross it, gradients don't. It is done for the cost of a step, and for "
-        "stability: a gradient can't explode over more steps than τ."
+        "The cut is detach: values cross it, gradients don't. It makes a step cheaper and training stable: a "
+        "gradient can't explode over more steps than τ."
     ),
     prompt=N_("Which terms are lost, near ones or far ones?"),
     covers=(28,),
@@ -530,7 +530,7 @@ def flow(text: str) -> StepPicture:
     k = min(10, len(text) - 2)  # where an LSTM may do no better than an RNN
     return picture, _(
         "At a curve's end: the share left at k = {n}. At k = {k} it is {early} for the RNN, {gated} for the "
-        "LSTM. This is what could pass; what these networks use, “How far back it looks” measures."
+        "LSTM. This is what could pass; “How far back it looks” measures what these networks use."
     ).format(n=len(text) - 2, k=k, early=rough(left["rnn"][k]), gated=rough(left["lstm"][k]))
 
 
@@ -624,7 +624,7 @@ def random(pi: float, after: int, seed: int) -> StepPicture:
         )
         return picture, notice.format(n=T, spread=rough(spread))
     notice = _(
-        "Regular truncation is always off by {bias}. Random truncation is right on average; its "
-        "standard deviation is {spread}. So regular truncation is what is used."
+        "Regular truncation is always off by {bias}. Random truncation is right on average; its standard "
+        "deviation is {spread}. So regular truncation is used in practice."
     )
     return picture, notice.format(bias=rough(abs(full - regular)), spread=rough(spread))

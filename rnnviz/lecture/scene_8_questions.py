@@ -44,8 +44,8 @@ def link(number: str, step: str, says: str, unit: str = "") -> Node:
     N_("How far back it looks"),
     r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_t-k}) \approx \s{P}(\s{x_t} \mid \s{h_t-1})",
     say=N_(
-        "What could pass, a gradient shows; what is used, this. Measured at 600 places that it was not "
-        "trained on. A thread over many sentences can't rest on so few characters."
+        "A gradient shows what could pass; this shows what is used, at 600 places that it was not trained "
+        "on. A thread over many sentences can't depend on so few characters."
     ),
     prompt=Question(
         N_("The LSTM has read a thousand characters. How many of the last ones does its prediction need?"),
@@ -79,12 +79,12 @@ def far() -> StepPicture:
             log_x=True,
             ticks=_CONTEXTS,
             x=_("last characters that are read"),
-            y=_("nats lost, a character"),
+            y=_("nats lost per character"),
         ),
         _(
-            "An LSTM that reads the last {reach} characters alone loses less than 0.02 nats a character; so "
-            "does an RNN that reads {rnn}. Gates let far gradients pass; this book and this training hardly "
-            "used that."
+            "An LSTM that reads the last {reach} characters alone loses less than 0.02 nats per character; "
+            "so does an RNN that reads {rnn}. Gates let far gradients pass; this book and this training "
+            "hardly used that."
         ).format(reach=reach["lstm"], rnn=reach["rnn"]),
     )
 
@@ -93,15 +93,14 @@ def far() -> StepPicture:
     N_("The birth of a meaning"),
     r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
     say=N_(
-        "Nobody told the network what a quotation is. One unit of its cell state comes to know, because "
-        "that helps to predict the next character. Press Play. (It is another training by holmes-lstm's "
-        "recipe.)"
+        "Nobody told the network what a quotation is. One unit of its cell state learns it, because that "
+        "helps to predict the next character. Press Play."
     ),
-    prompt=N_("When will the unit be one thing inside the quotation marks and another outside?"),
+    prompt=N_("When will the unit differ inside and outside the quotation marks?"),
     covers=(27,),
     minutes_of_90=3,
     prints="read[born], scores[born]",
-    moment=slider(1, 43, 1, 43, N_("kept moment"), play=N_("Play")),
+    moment=slider(1, 42, 1, 42, N_("kept moment"), play=N_("Play")),
 )
 def birth(moment: int) -> StepPicture:
     # of the training of an LSTM
@@ -119,7 +118,7 @@ def birth(moment: int) -> StepPicture:
     chart = plot(
         [
             line(scores[1:], "AUC", xs=read[1:]),
-            line([0.5] * 43, _("chance"), xs=read[1:], colour="uniform", dash="dash"),
+            line([0.5] * len(read[1:]), _("chance"), xs=read[1:], colour="uniform", dash="dash"),
         ],
         log_x=True,
         ys=(0.4, 1),
@@ -135,15 +134,15 @@ def birth(moment: int) -> StepPicture:
                 [],
                 [
                     (_("characters read"), in_full(read[moment])),
-                    (_("perplexity of the validation text"), fixed(now["perplexity"])),
+                    (_("training perplexity"), fixed(now["perplexity"])),
                     (_("the unit's AUC"), fixed(now["score"])),
                 ],
             ),
             sizes=(3, 2),
         ),
     ), _(
-        "The unit that the finished network was found to have, followed back: between {before} and {after} "
-        "characters it begins to tell what stands in quotation marks: AUC {low}, then {high}; 0.5 is chance."
+        "This unit was found in the finished network and followed back: between {before} and {after} "
+        "characters it begins to respond to text in quotation marks: AUC {low}, then {high}; 0.5 is chance."
     ).format(
         before=in_full(before["characters"]),
         after=in_full(read[born]),
@@ -184,7 +183,7 @@ def problems() -> StepPicture:
         (
             percent(free_text["free"][SECOND_TEN][0]),
             "free_running",
-            _("Reading itself, it soon agrees with the book by accident."),
+            _("Reading itself, it soon agrees with the book only by accident."),
         ),
         ("10", "far", _("It uses about this many characters: no thread runs over many sentences.")),
         (
@@ -195,7 +194,7 @@ def problems() -> StepPicture:
         (
             rough(reads_ahead),
             "path",
-            _("It reads from the left only: what comes later changes a prediction by this."),
+            _("It reads from the left only: what comes later changes a prediction this much."),
         ),
         (
             _("{n} of 4").format(n=unknown),
@@ -214,7 +213,7 @@ def problems() -> StepPicture:
     OUTPUT,
     say=N_("Exercise 1 of the chapter. Let everybody predict, by hand or by phone."),
     prompt=Question(
-        N_("A network predicts the next character. How many numbers must it put out at every time step?"),
+        N_("A network predicts the next character. How many numbers must it output at every time step?"),
         [
             N_("one: the character's number"),
             N_("as many as there are hidden units"),
@@ -257,13 +256,13 @@ def outputs(name: str) -> StepPicture:
 
 
 @step(
-    N_("How far back an output rests"),
+    N_("How far back an output looks"),
     r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1}) \approx \s{P}(\s{x_t} \mid \s{h_t-1})",
     say=N_("Exercise 2. One letter is changed; how much does the prediction at the end change?"),
     prompt=Question(
         N_("How can one step's output depend on every character before it, when it sees only the last one?"),
         [
-            N_("the state before already depends on them all"),
+            N_("the previous state already depends on them all"),
             N_("the network reads the whole text at each step"),
             N_("it can't: only the last few characters count"),
         ],
@@ -284,7 +283,7 @@ def all_before(back: int) -> StepPicture:
         moved[kind] = np.abs(P - Q).sum() / 2
     # show
     rows = [(kind.upper(), float(share), fixed(share, 4)) for kind, share in moved.items()]
-    title = _("change of the prediction at the end: 0 none, 1 another one altogether")
+    title = _("change of the prediction at the end: 0 none, 1 a different one altogether")
     picture = column(
         cells([visible(c) for c in changed], framed=[place]),
         bars(rows, title=title),
@@ -323,8 +322,8 @@ def greedy(cell: str) -> StepPicture:
     measured = next(entry for entry in recorded("writing")["greedy"] if entry["cell"] == cell)
     facts = [
         (_("of 20 texts, those that end in a circle"), str(measured["looped"])),
-        (_("its perplexity of its own texts"), fixed(np.exp(measured["own"][0]))),
-        (_("its perplexity of the book"), fixed(np.exp(measured["book"][0]))),
+        (_("its perplexity on its own texts"), fixed(np.exp(measured["own"][0]))),
+        (_("its perplexity on the book"), fixed(np.exp(measured["book"][0]))),
     ]
     return (
         row(text("The " + written, "mono large"), table([], facts), sizes=(3, 2)),
@@ -427,7 +426,7 @@ def free_running(cell: str) -> StepPicture:
         "Beam search keeps the likeliest texts so far. One kept text is the likeliest character each time."
     ),
     prompt=Question(
-        N_("Beam search looks for the likeliest whole text. Beside text drawn from P, what it finds"),
+        N_("Beam search looks for the likeliest whole text. Compared with text drawn from P, what it finds"),
         [
             N_("is likelier, and repeats itself more"),
             N_("is likelier, and reads more like the book"),
@@ -459,7 +458,7 @@ def beams(width: str) -> StepPicture:
     return (
         picture,
         _(
-            "Every wider search found likelier texts, all likelier than the book. Beside drawn text they "
-            "repeat themselves much; beside one kept text, less."
+            "Every wider search found likelier texts, all likelier than the book. They repeat themselves far "
+            "more than drawn text, but less than with one kept text."
         ),
     )

@@ -63,10 +63,12 @@ SYMBOLS = {
     "l_T": Symbol(r"\ell_T", N_("loss of the last time step")),
     "L": Symbol("L", N_("loss: the mean of all time steps' losses")),
     "perplexity": Symbol(
-        N_("perplexity"), N_("number of equally likely characters as hard to predict"), word=True
+        N_("perplexity"),
+        N_("number of equally likely characters that would be as hard to predict"),
+        word=True,
     ),
     "bits": Symbol(N_("bits"), N_("unit of a cost: logarithm to base 2"), word=True),
-    "softmax": Symbol(r"\operatorname{softmax}", N_("makes probabilities of scores: positive, with sum 1")),
+    "softmax": Symbol(r"\operatorname{softmax}", N_("turns scores into probabilities: positive, with sum 1")),
     "argmax": Symbol(r"\operatorname{argmax}", N_("the one with the highest value")),
     "q_i": Symbol("q_i", N_("share of the letters found at guess i")),
     "q_i+1": Symbol("q_{i+1}", N_("share of the letters found at the guess after that")),
@@ -114,10 +116,12 @@ SYMBOLS = {
     "A_s": Symbol(r"\mathbf{A}_s", N_("pre-activation at time step s"), _UNITS),
     "H_s-1": Symbol(r"\mathbf{H}_{s-1}", N_("hidden state before time step s"), _UNITS),
     "delta_t": Symbol(
-        r"\boldsymbol{\delta}_t", N_("gradient of the loss by the pre-activation at t"), _UNITS
+        r"\boldsymbol{\delta}_t", N_("gradient of the loss with respect to the pre-activation at t"), _UNITS
     ),
     "delta_t+1": Symbol(
-        r"\boldsymbol{\delta}_{t+1}", N_("gradient of the loss by the pre-activation one step later"), _UNITS
+        r"\boldsymbol{\delta}_{t+1}",
+        N_("gradient of the loss with respect to the pre-activation one step later"),
+        _UNITS,
     ),
     "delta_ts": Symbol(
         r"\boldsymbol{\delta}_{t,s}", N_("what the loss of step t alone hands back to step s"), _UNITS

@@ -14,9 +14,9 @@ meets the first reading. States are compared every CHUNK_STEPS steps.
 Some texts keep a network from forgetting, mostly texts unlike all its training text: rounding then grows with
 every step instead of fading. Two orders of computing, each as right as the other, give single characters
 costs that differ by nats. No way of reading in float32 agrees with another there. Such stretches are read
-again to their end without meeting the first reading; `unsettled` counts their characters. In float64 rounding
-is 5e8 times as small. Such a text magnifies that too: far enough into it, a cost is one of many possible
-roundings.
+again to their end without coming near the first reading; `unsettled` counts their characters. In float64
+rounding is 5e8 times as small. Such a text magnifies that too: far enough into it, a cost is one of many
+possible roundings.
 
 Shape letters: B rows (stretches or texts), T time steps, L layers, H hidden units, V symbols, n characters.
 """
@@ -60,6 +60,12 @@ WARM_UP_CHARS = 256
 STATE_TOLERANCE = 1e-5
 """The largest difference at which two states count as the same: absolute for entries up to 1, relative for
 larger ones. Where differences fade, it moves no -log P by 1e-4 nats."""
+
+FADED, FADED_TO = 0.1, 1e-3
+"""Two readings that differ at their stretch's end, by more than STATE_TOLERANCE, were coming together if
+the difference is at most this share of what it was at the beginning, or at most so large. A unit that keeps
+something for thousands of characters fades as slowly.
+"""
 
 MIN_STRETCH_CHARS = 2048
 """Characters of a stretch at least: a long memory crosses few seams then."""
@@ -231,7 +237,7 @@ class CharScorer(Stepwise):
     character, unless the text makes the network magnify rounding: see the module.
 
     read_again  characters read twice because of seams
-    unsettled   characters of stretches whose second reading never met the first
+    unsettled   characters of stretches whose second reading didn't come near the first: rounding grew
     """
 
     def __init__(self, engine: Engine, start_id: int, *, wide: bool) -> None:
@@ -373,13 +379,14 @@ class CharScorer(Stepwise):
         together_budget_chars = x.size
         while True:
             ends = tuple(part[:, :-1] for part in chunk_end_states[-1])
-            stretches = _differ(ends, tuple(part[:, 1:] for part in first_states)) + 1
+            begun = _distance(ends, tuple(part[:, 1:] for part in first_states))
+            stretches = np.flatnonzero(begun > STATE_TOLERANCE) + 1
             if not len(stretches):
                 self.unsettled += len(never_met) * T
                 return
             # At least the first: the stretch before it is right, as no seam before it differs.
             stretches = stretches[: max(1, together_budget_chars // T)]
-            reading = tuple(part[:, stretches - 1] for part in ends)
+            reading, begun = tuple(part[:, stretches - 1] for part in ends), begun[stretches - 1]
             # From now on these stretches count as begun in that state, whether or not they meet the first
             # reading.
             _set_rows(first_states, stretches, reading)
@@ -392,18 +399,17 @@ class CharScorer(Stepwise):
                 together_budget_chars -= x_now.size
                 # Only rows that still differ go on; the others have met their first reading, whose rest is
                 # right.
-                still_differing = _differ(reading, tuple(part[:, stretches] for part in first_reading))
+                distance = _distance(reading, tuple(part[:, stretches] for part in first_reading))
                 _set_rows(first_reading, stretches, reading)
-                stretches, reading = (
-                    stretches[still_differing],
-                    tuple(part[:, still_differing] for part in reading),
-                )
+                differs = distance > STATE_TOLERANCE
+                stretches, begun, distance = stretches[differs], begun[differs], distance[differs]
+                reading = tuple(part[:, differs] for part in reading)
                 on_read(0, 0.0)  # no new characters, but whoever waits may want to stop
                 if not len(stretches):
                     break
-            # A stretch that is read to its end without meeting: rounding grew along it. A later round may do
-            # it again.
-            never_met.update(stretches.tolist())
+            # A stretch that is read to its end without coming near: rounding grew along it. A later round may
+            # do it again.
+            never_met.update(stretches[distance > (FADED * begun).clip(min=FADED_TO)].tolist())
 
     def score_texts(self, texts: Sequence[Ids]) -> list[Doubles]:
         """log P in nats of each symbol of many texts, (n,) each, given the symbols before it in that text and
@@ -450,13 +456,11 @@ def _set_rows(state: State, columns: Ids, values: State) -> None:
         part[:, columns] = new
 
 
-def _differ(a: State, b: State) -> Ids:
-    """The numbers of the rows in which two states (L, B, H) differ."""
-    differs = np.zeros(a[0].shape[1], bool)
-    for x, y in zip(a, b, strict=True):
-        # A comparison with NaN is false: a damaged network's stretches are not read again.
-        differs |= (abs(x - y) > STATE_TOLERANCE * abs(y).clip(min=1)).any(axis=2).any(axis=0)
-    return np.flatnonzero(differs)
+def _distance(a: State, b: State) -> Floats:
+    """The largest difference of two states (L, B, H) in each row (B,): relative where an entry is above 1."""
+    # NaN is left out: a damaged network's stretches are not read again.
+    parts = [abs(x - y) / abs(y).clip(min=1) for x, y in zip(a, b, strict=True)]
+    return np.asarray(np.fmax.reduce([np.fmax.reduce(part, axis=(0, 2)) for part in parts]))
 
 
 def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:

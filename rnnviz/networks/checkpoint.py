@@ -275,12 +275,12 @@ def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = Non
     # An empty file is no loss, whatever it was.
     if occupied and isinstance(_examined(path, _mark(path)), Damaged):
         raise CheckpointError(
-            "{path} is there already and is no model that this version reads; name another, or remove it",
+            "{path} is there already and isn't a model that this version reads; name another, or remove it",
             path=path,
         )
     if occupied and replaces is not None and not replaces(path):
         raise CheckpointError(
-            "{path} is there already, a model that this run did not make; name another, or remove it",
+            "{path} is there already: a model that this run did not make; name another, or remove it",
             path=path,
         )
     return path

@@ -331,7 +331,7 @@ class TrainConfig:
             "width of X_t; 0 for one-hot",
             control=SettingControl(
                 N_("Embedding size"),
-                N_("How many learnt numbers stand for a character. 0: one 1 among zeros (a one-hot vector)."),
+                N_("How many learnt numbers represent a character. 0: one 1 among zeros (a one-hot vector)."),
                 NETWORK,
                 5,
                 numbers=(0, 1024),
@@ -390,7 +390,7 @@ class TrainConfig:
             limits=(1, 65_536),
             control=SettingControl(
                 N_("Time steps of backpropagation"),
-                N_("Backpropagation through time goes back so many characters. More of them take longer."),
+                N_("Backpropagation through time goes back this many characters. More take longer."),
                 BATCHES,
                 3,
                 numbers=(1, 2048),
@@ -406,8 +406,8 @@ class TrainConfig:
             control=SettingControl(
                 N_("Learning rate"),
                 N_(
-                    "Too high, and training diverges; too low, and it takes long. AdamW's rises to it over "
-                    "the first 2 %, then falls; the others keep it."
+                    "Too high, and training diverges; too low, and it takes long. With AdamW it rises to "
+                    "this over the first 2 %, then falls; the others keep it."
                 ),
                 OPTIMISATION,
                 2,
@@ -574,7 +574,7 @@ class TrainConfig:
                 N_("Fresh starts"),
                 N_(
                     "The share of the passages that, at each step, begin at a random paragraph, with an "
-                    "empty state. What you type begins so too, and the network then predicts it better."
+                    "empty state. What you type begins like that too, so the network predicts it better."
                 ),
                 BATCHES,
                 5,
@@ -615,8 +615,8 @@ class TrainConfig:
             control=SettingControl(
                 N_("Partition"),
                 N_(
-                    "Sequential: each passage goes on where the step before ended, with its state, which no "
-                    "gradient passes. Random: passages from all over the text, each from an empty state."
+                    "Sequential: each passage goes on where the step before ended, with its state but not "
+                    "its gradient. Random: passages from all over the text, each from an empty state."
                 ),
                 BATCHES,
                 1,

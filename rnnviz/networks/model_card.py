@@ -329,7 +329,8 @@ def _candidates(path: Path) -> list[Candidate]:
         raise ConfigError("{path} can't be read: {strerror}", path=path, strerror=error.strerror) from None
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise ConfigError(
-            "{path} is no list of candidates with settings, validation_perplexity and characters ({error})",
+            "{path} is not a list of candidates with settings, validation_perplexity and characters "
+            "({error})",
             path=path,
             error=error,
         ) from None

@@ -87,7 +87,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
             raise ConfigError("its header describes no tensors") from None
         if end != size:
             raise ConfigError(
-                "its header promises {promised:,} bytes and it has {size:,}; copy or download it again",
+                "its header says {promised:,} bytes, but it has {size:,}; copy or download it again",
                 promised=end,
                 size=size,
             )
@@ -131,8 +131,8 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
         length = int.from_bytes(first, "little")
         if length > MAX_HEADER:
             raise ConfigError(
-                "its header would have {length:,} bytes, and the limit is {limit:,}: it is no safetensors "
-                "file, or says too much of itself",
+                "its header would have {length:,} bytes, and the limit is {limit:,}: it is not a safetensors "
+                "file, or its description is too long",
                 length=length,
                 limit=MAX_HEADER,
             )
@@ -145,7 +145,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
     except (ValueError, RecursionError):
         raw = None
     if not isinstance(raw, dict):
-        raise ConfigError("its header is not JSON, so it is no safetensors file")
+        raise ConfigError("its header is not JSON, so it is not a safetensors file")
     return raw, 8 + length, size
 
 
@@ -276,7 +276,7 @@ def read_weights(
         raise ConfigError("it was replaced while it was read; try again")
     # A NaN would pass through every product; the message would come from a perplexity that is none.
     if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
-        raise ConfigError("tensor {name!r} holds values that are not finite", name=broken[0])
+        raise ConfigError("tensor {name!r} has values that are not finite", name=broken[0])
     return weights
 
 
@@ -340,6 +340,6 @@ def sketch_in(path: Path, described: Mapping[str, Any], meta: Mapping[str, Any])
             with _damage_told(path), safe_open(path, framework="numpy") as file:
                 return Sketch(file.get_tensor(SKETCH), modulus)
     raise CheckpointError(
-        "{name} is damaged: what it says of its training text can't be read; copy or download it again",
+        "{name} is damaged: its entry on the training text can't be read; copy or download it again",
         name=files.printable(path.name),
     )

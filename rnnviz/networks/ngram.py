@@ -213,7 +213,7 @@ class NgramModel(Pictured):
         row = self._checked(ids, self.vocabulary.size - 1)
         if not 0 < len(row) <= self.order:
             raise ConfigError(
-                "this model knows of 1 to {longest} symbols; received {count}",
+                "this model knows sequences of 1 to {longest} symbols; received {count}",
                 longest=self.order,
                 count=len(row),
             )

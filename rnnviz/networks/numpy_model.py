@@ -115,7 +115,7 @@ def weights_of(model: Network) -> Weights:
     weights = getattr(model, "weights", None)
     if not isinstance(weights, Weights):
         raise ConfigError(
-            "{name!r} has no hidden state to look at, as tables and guesses have none; choose a network",
+            "{name!r} has no hidden state to look at: tables and guesses have none; choose a network",
             name=getattr(model, "name", type(model).__name__),
         )
     return weights

@@ -57,7 +57,7 @@ def trace(read: Trace) -> dict[str, Any]:
     template_values = {
         "name": read.model_name or "a model",
         "head": f"{len(read):,} characters, perplexity {read.perplexity[-1]:,.3f}, "
-        f"{read.nll.mean() / math.log(2):.2f} bits a character",
+        f"{read.nll.mean() / math.log(2):.2f} bits per character",
         "layer": layer,
         "part": f", the last {len(last_part)} of {len(read):,}" if len(last_part) < len(read) else "",
         "ends": [(f"{scale.low:g}", anchors[1]), (f"{scale.high:g}", anchors[-2])],

@@ -11,8 +11,9 @@
     worker.HASH.js           what reads whole texts, and trains, beside the page
     LANGUAGE.HASH.opening    the answer with which the page begins in that language
     offline.js               the service worker: the page opens again without the network
+    NOTICE.txt               licences: rnnviz's own, the fonts', and those of the networks' texts
 
-Every file but two bears the digest of its content, so a browser that has it never asks again. `single_file`
+Every file but three bears the digest of its content, so a browser that has it never asks again. `single_file`
 has the same contents in one HTML file, which opens from a folder too: each file is a block of it, by name.
 """
 
@@ -39,7 +40,14 @@ from rnnviz.networks.config import Activation, span
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
-from rnnviz.page.initial_data import FIRST_MODELS, first_heat_map, fixed_part, opening_text, shared_colours
+from rnnviz.page.initial_data import (
+    FIRST_MODELS,
+    first_heat_map,
+    fixed_part,
+    live_words,
+    opening_text,
+    shared_colours,
+)
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, bundle, style_sheet
 from rnnviz.page.payload import pack, unpack
@@ -56,6 +64,8 @@ KIT = "ui/browser/static"
 
 OFFLINE = "offline.js"
 """The service worker, whose address never changes."""
+
+NOTICE = "NOTICE.txt"
 
 MAX_TABLE_BYTES = 2 << 20
 """Bytes of an n-gram model's tables, at most; a larger model is left out of the page."""
@@ -105,7 +115,7 @@ _PAGE = """<!doctype html>
 </header>
 <progress class="reading" hidden aria-label="{reading}"></progress>
 <section class="training" id="training" hidden></section>
-<main class="view"><p>{wait}</p></main>
+<main class="view"><p>{about}</p><p>{wait}</p></main>
 <main class="texts" id="texts" hidden></main>
 {blocks}
 </body>
@@ -164,29 +174,31 @@ def page_words() -> dict[str, str]:
         "limit.link": "",  # these link to pages of the app
         "step.link": "",
         "step.weighted.link": "",
-        "waiting": _("The page is still reading: the network, or the text."),
+        "waiting": _("The page is still reading the network or the text."),
         "page.network": _("Network"),
         "page.look": _("Look inside"),
         "page.texts": _("Perplexity of a text"),
         "page.train": _("Train"),
         "page.documentation": _("What is this?"),
-        "page.own": _("A file of yours …"),
+        "page.own": _("Your own file …"),
         "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
         "page.damaged": _("The text in the address is damaged or too long; ask for the address again."),
         "file.refused": _("{file} can't be shown: {reason}"),
         "file.large": _("it has {n} bytes, and the page reads at most {most}."),
         "file.cut": _("it is cut off after {n} bytes. Copy or download it again."),
-        "file.none": _("it is no safetensors file."),
+        "file.none": _("it is not a safetensors file."),
         "file.foreign": _("it is a safetensors file, but rnnviz didn't write it."),
-        "file.size": _("its header promises another size than its {n} bytes. Copy or download it again."),
+        "file.size": _(
+            "its size isn't the one that its header gives: it has {n} bytes. Copy or download it again."
+        ),
         "file.damaged": _("its description is damaged or incomplete. Copy or download it again."),
-        "file.newer": _("it has format {n}, which a newer version reads."),
+        "file.newer": _("it has format {n}, which needs a newer version."),
         "file.ngram": _("it is an n-gram model; the page shows networks."),
         "file.cell": _("its cell is {cell}; the page shows {cells}."),
         "file.shape": _("tensor {name} should have shape {expected} and has {received}."),
         "file.type": _("its weights are of type {type}; the page reads float32 and float16."),
-        "file.infinite": _("tensor {name} holds values that are not finite."),
-        "file.unnamed": _("Its units have no names here: the app searches a text for them."),
+        "file.infinite": _("tensor {name} has values that are not finite."),
+        "file.unnamed": _("Its units have no names here: the app can find some in a text."),
     }
 
 
@@ -316,6 +328,7 @@ def folder_files(
     at_once = [style, script, *index["openings"].values(), opened["weights"], opened["data"]]
     at_once += opened["fixed"].values()
     files.contents[OFFLINE] = _offline_script(at_once, sorted(files.contents)).encode()
+    files.contents[NOTICE] = notice().encode()
     return files.contents
 
 
@@ -401,7 +414,7 @@ def single_file(info: checkpoint.ModelInfo) -> str:
     script = page_script()
     # The hash must be of the very bytes between <script> and </script>, or the browser runs nothing.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return _html(
+    page = _html(
         index,
         policy=_FILE_POLICY.format(hash=f"sha256-{digest}"),
         style=f"<style>{font_css(_embedded_font)}{_style()}</style>",
@@ -409,6 +422,7 @@ def single_file(info: checkpoint.ModelInfo) -> str:
         blocks=blocks,
         title=f"{info.name} · rnnviz",
     )
+    return f"{page}<!--\n{notice()}-->\n"
 
 
 @lru_cache(maxsize=16)  # the same network stands in several pages
@@ -444,7 +458,10 @@ def _html(
         failed=_("The page has stopped; load it again."),
         noscript=_("This page needs JavaScript."),
         reading=_("Reading"),
-        wait=_("One moment … If nothing else appears here, open this page in a browser of 2023 or later."),
+        about=html.escape(
+            live_words()["intro"]
+        ),  # a phone is seconds from its first picture: it has this to read
+        wait=_("One moment … If nothing else appears here, open this page in a browser from 2023 or later."),
         blocks="\n".join([f'<script type="application/json" id="index">{listing}</script>', *packed]),
     )
 
@@ -493,6 +510,13 @@ def page_script() -> str:
 
 def _style() -> str:
     return style_sheet("page/page.css", "page/text_page.css", "page/training_page.css") + scale_css()
+
+
+def notice() -> str:
+    """The licences of what a page holds: LICENSE and NOTICE."""
+    beside = PACKAGE.parent  # a checkout's folder, or where packages are installed
+    folder = next(beside.glob("rnnviz-*.dist-info/licenses"), beside)
+    return "\n\n".join((folder / name).read_text("utf-8") for name in ("LICENSE", "NOTICE"))
 
 
 def _json(value: Any) -> bytes:

@@ -47,6 +47,6 @@ def _check_folder(folder: Path) -> None:
         or '"generator" content="rnnviz"' not in index.read_text("utf-8", "replace")
     ):
         raise ConfigError(
-            "{folder} is not empty and is no page of rnnviz; name a new folder, or an empty one",
+            "{folder} is not empty and isn't a page of rnnviz; name a new folder, or an empty one",
             folder=str(folder),
         )

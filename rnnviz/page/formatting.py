@@ -97,7 +97,7 @@ def view_words() -> dict[str, str]:
         "next.start": _("Expected first"),
         "next.other": _("others"),
         "next.notice": _("A long bar means it is sure. Many short ones: it isn't."),
-        "next.entropy": _("undecided: {bits} bits"),
+        "next.entropy": _("unsure: {bits} bits"),
         "next.left": _("{n} left to draw from"),
         "next.write": _("write {c}, {p}"),
         "next.said": "{c}, {p}",
@@ -192,14 +192,14 @@ def quantity_notices() -> dict[str, str]:
     """The sentence on a heat map of each quantity: where to look."""
     return {
         "hidden": _(
-            "Each row is one number the network keeps. Look for rows that hold their colour through a whole "
+            "Each row is one number the network keeps. Look for rows that stay one colour through a whole "
             "word."
         ),
-        "cell": _("the long-term memory: look for units that count up, or hold on and then reset"),
+        "cell": _("the long-term memory: look for units that count up, or keep a value and then reset"),
         "reset": _("near 0 the candidate ignores the past: look for dark columns where a word ends"),
         "update": _("near 1 the old state is kept, near 0 it is replaced: look at spaces"),
-        "candidate": _("what the cell would write: compare it with the state it becomes"),
+        "candidate": _("what the cell would write: compare it with the new state"),
         "input": _("near 1 new content is written: look at the first letter of a word"),
-        "forget": _("near 1 the memory is kept: look for columns where it is let go"),
+        "forget": _("near 1 the memory is kept: look for columns where it is dropped"),
         "output": _("near 1 the memory is shown: look for units that stay silent for long"),
     }

@@ -79,13 +79,8 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
-    words = live_words()
-    if vocabulary.by_line:
-        words["next.notice"] = _(
-            "A long bar means it is sure. Click one to type it. ■ the text ends; ⏎ begins the next"
-        )
     fixed = {
-        "words": words,
+        "words": live_words(),
         "examples": examples_for(model.card, model.name, choosable_models),
         "language": language(),
         "model": model.name,
@@ -152,7 +147,7 @@ def examples() -> list[Example]:
         Example(
             _("A sentence"),
             'He opened the door of the room and looked at us. "There is nothing there," he said.',
-            _("First letters of words surprise most: there, many words could follow."),
+            _("The first letter of a word surprises most: many words could come there."),
         ),
         Example(
             _("A strange sentence"),
@@ -219,7 +214,7 @@ def live_words() -> dict[str, str]:
         **{f"notice.{name}": sentence for name, sentence in quantity_notices().items()},
         "intro": _(
             "This network reads one character at a time and guesses the next. Type, and look inside it. "
-            "Click a letter to see what it rests on."
+            "Click a letter to see which earlier ones made it likely."
         ),
         "text": _("Your text"),
         "placeholder": _("Type anything"),
@@ -228,16 +223,17 @@ def live_words() -> dict[str, str]:
         "write": _("Continue"),
         "writing": _("Stop"),
         "write.help": _(
-            "The network writes on from the caret, one drawn character after another. It is small: words "
-            "mostly hold together, sentences rarely do."
+            "The network writes on from the caret, drawing one character after another. It is small: most "
+            "words come out right, few sentences make sense."
         ),
+        "write.ended": _("The network ended the text there: it drew ■, the end."),
         "written": _("written by this small network"),
         "tree": _("Show what could follow"),
         "tree.help": _("The likeliest characters at each of the next steps; click one to write up to it"),
         "tree.panel": _("What could follow, as a tree"),
         "tree.notice": _(
             "Each column is a step: its likeliest characters and the network's probability. The wider a "
-            "line, the oftener sampling takes it; struck through: never. Click one to write up to it."
+            "line, the more often sampling takes it; struck through: never. Click one to write up to it."
         ),
         "tree.close": _("Close"),
         "tree.branch": _("{seen}: write {text}"),
@@ -250,7 +246,7 @@ def live_words() -> dict[str, str]:
         "top_k": _("top-k"),
         "top_k.help": _("Only the k likeliest characters are left to draw from"),
         "top_p": _("top-p"),
-        "top_p.help": _("Only the fewest characters that hold this share of the probability are left"),
+        "top_p.help": _("Only the fewest characters that make up this share of the probability are left"),
         "all": _("all"),
         "plain": _("reset"),
         "plain.help": _("Back to the network's own bars"),
@@ -259,25 +255,23 @@ def live_words() -> dict[str, str]:
         "colour.any": _("Any unit"),
         "colour.any.help": _("Click a row below: its unit colours the text"),
         "why": _("Why this letter?"),
-        "why.help": _("Click a letter: the earlier ones that it rests on turn green"),
+        "why.help": _("Click a letter: the earlier ones that made it likely turn green"),
         "why.most": _(
-            "Why “{c}”? The greener a letter, the more “{c}” depends on it: without it, “{c}” would be less "
-            "likely. Most: “{most}” ({bits} bits). Grey: without it, “{c}” would be likelier. Only the last "
-            "{last} characters are tried."
+            "Why “{c}”? Green letters made “{c}” more likely, “{most}” most of all ({bits} bits). Grey ones "
+            "made it less likely. Only the {last} characters before it are tried."
         ).replace("{last}", str(MAX_OMISSIONS)),
-        "why.none": _(
-            "Why “{c}”? Without any one of the {last} characters before it, “{c}” would be as likely or "
-            "likelier."
-        ).replace("{last}", str(MAX_OMISSIONS)),
-        "why.first": _("Why “{c}”? Nothing stands before it."),
+        "why.none": _("Why “{c}”? None of the {last} characters before it made it more likely.").replace(
+            "{last}", str(MAX_OMISSIONS)
+        ),
+        "why.first": _("Why “{c}”? Nothing comes before it."),
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
         "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),
         "step": _("Unit {n} after “{c}”: {formula}"),
         **{f"step.{name}": _step_words(name) for name in CELLS},
         "step.link": _("See this unit on Inside →"),
         "step.weighted": _(
-            "{name} after “{c}”: {units} numbers, weighted; before {before}, now {now}. "
-            "The units that moved it most: {moves}."
+            "{name} after “{c}”: a weighted sum of {units} numbers; before {before}, now {now}. The units "
+            "that moved it most: {moves}."
         ),
         "step.weighted.link": _("See this direction on Inside →"),
         "low": _("low"),
@@ -287,8 +281,8 @@ def live_words() -> dict[str, str]:
         "unfold": _("Show"),
         "replay": _("Replay"),
         "replay.help": _("Types the text again, one character after another"),
-        "notice.diverging": _("One row, one number: blue low, orange high"),
-        "notice.sequential": _("One row, one number: the greener, the higher"),
+        "notice.diverging": _("Each row is one number: blue low, orange high"),
+        "notice.sequential": _("Each row is one number: the greener, the higher"),
         "bits.n": _("{n} bits"),
         "order.steady": _("{n} units that change least often"),
         "order.slow": _("least change first"),
@@ -296,27 +290,27 @@ def live_words() -> dict[str, str]:
         "rows.few": _("{n} units that change least often"),
         "colour.surprisal": _("Surprise"),
         "colour.unit": _("unit {n}"),
-        "notice.ahead": _("Here it predicts better than counts of {n}-character sequences."),
+        "notice.ahead": _("Here it beats a table that counts {n}-character sequences."),
         "notice.behind": _(
-            "Here counts of {n}-character sequences predict better: the last {last} characters tell them "
-            "more than the whole text tells this network."
+            "Here a table that counts {n}-character sequences beats it, although the table sees only the "
+            "last {last} characters."
         ),
         "notice.behind.mlp": _(
-            "Here counts of {n}-character sequences predict better: they see the last {last} characters, "
-            "this network only one."
+            "Here a table that counts {n}-character sequences beats it: the table sees the last {last} "
+            "characters, this network only one."
         ),
         "memoryless": _("Without memory"),
-        "memoryless.help": _("{name}, beside this network"),
-        "memoryless.notice": _(
-            "A network of the same text that reads one character only: it guesses the next from the last "
-            "character alone."
-        ),
+        "memoryless.help": _("Compare with {name}"),
+        "memoryless.notice": _("A network trained on the same text that sees only the last character."),
         "notice.mlp": _("no memory: the same character always gives the same column"),
         "perplexity.title": _("Surprisal (bars), running perplexity (lines)"),
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
         "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
+        "next.notice.ends": _(
+            "A long bar means it is sure. Click one to type it. ■ the text ends; ⏎ begins the next"
+        ),
         "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),
         "said.wrote": _("wrote {c}"),
@@ -340,21 +334,21 @@ def live_words() -> dict[str, str]:
         "window": _("Window of the text"),
         "window.of": _("characters {from} to {to} of {n}"),
         "window.follow": _("follow the caret"),
-        "limit": _("The live view reads {n} characters; what was beyond is left out. {link}"),
+        "limit": _("The live view reads {n} characters; the rest is left out. {link}"),
         "address.long": _(
-            "The address keeps the first {most} characters: a reload or a link loses the others."
+            "The address keeps the first {most} characters: a reload or a link loses the rest."
         ),
-        "address.cut": _("The address held the first {most} of {n} characters."),
-        "rewriting.composed": _("Unknown characters if each accent joined its letter: fewer by {n}."),
-        "rewriting.straight": _("Unknown characters with straight quotes: fewer by {n}."),
-        "rewriting.plain": _("Unknown characters with plain dashes and spaces: fewer by {n}."),
+        "address.cut": _("The address had only the first {most} of {n} characters."),
+        "rewriting.composed": _("With each accent joined to its letter: {n} fewer unknown."),
+        "rewriting.straight": _("With straight quotes: {n} fewer unknown."),
+        "rewriting.plain": _("With plain dashes and spaces: {n} fewer unknown."),
         "rewrite.composed": _("Compose the accents"),
         "rewrite.straight": _("Use straight quotes"),
         "rewrite.plain": _("Use plain dashes and spaces"),
         "foreign": _("{model} hasn't learnt this kind of text."),
         "foreign.none": _("No other network here reads it better."),
         "foreign.turn": _("Use {name}?"),
-        "limit.link": _("A whole file belongs on the Perplexity page."),
+        "limit.link": _("For a whole file, use the Perplexity page."),
         "waiting": _("The server does not answer; what you type is kept and sent again."),
     }
 
@@ -404,7 +398,7 @@ def captions() -> dict[str, str]:
         "py-brackets": brackets,
         "bracket-depth": depth,
         "py-bracket-depth": depth,
-        "speaker": _("It turns {colour} in the name of who speaks."),
+        "speaker": _("It turns {colour} in a speaker's name."),
         "line-position": _("It moves towards {colour} along each line and starts again at the next."),
     }
 
@@ -418,18 +412,18 @@ def typed_share_sentence(finding: Recorded) -> str:
     # The rate of the commoner colour stands beside it: on unbalanced text, it alone may be right for 90 %.
     right, same = finding.typed
     sentence = _(
-        "In typed sentences its colour is right for {share} of the characters; one colour throughout would "
-        "be right for {same}."
+        "In sentences that people type, its colour is right for {share} of the characters. Always guessing "
+        "the same colour is right for {same}."
     )
     if finding.measure != "AUC":  # a graded target: how many brackets are open
         sentence = _(
-            "In typed sentences it tells for {share} of the characters whether a bracket is open; one colour "
-            "throughout, for {same}."
+            "In sentences that people type, it shows for {share} of the characters whether a bracket is "
+            "open. Always guessing the same is right for {same}."
         )
     sentence = sentence.format(share=f"{math.floor(100 * right)}\xa0%", same=f"{100 * same:.0f}\xa0%")
     # Of ten typed questions with "you" and no marks, holmes-lstm's cell is wrong for half of the characters.
     return (
-        together((sentence, _("Speech without quotation marks can fool it.")))
+        together((sentence, _("It can miss speech without quotation marks.")))
         if finding.target == "quotes"
         else sentence
     )
@@ -440,7 +434,7 @@ def numbers_sentence(finding: Recorded, config: ModelConfig) -> str:
     if finding.weighted is None:
         numbers = config.layers * config.hidden_size
         return _("One of {n} numbers in this network.").format(n=f"{numbers:,}")
-    return _("{n} numbers of this network, weighted.").format(n=f"{config.hidden_size:,}")
+    return _("A weighted sum of {n} numbers in this network.").format(n=f"{config.hidden_size:,}")
 
 
 def invitation(target: str, characters: str) -> str:
@@ -468,7 +462,7 @@ def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     caption_words = (
         captions().get(best.target) if best.direction else None
     )  # a card of 1.0.0 has no direction
-    does = caption_words or _("It follows this: {name}.")
+    does = caption_words or _("It responds to this: {name}.")
     diverging = live.scale(named_unit.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
     teaching = _("Nobody told it to.")

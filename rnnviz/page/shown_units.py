@@ -209,9 +209,9 @@ def reason_words() -> dict[str, str]:
     return {
         "nothing": _("no unit follows it"),
         "chance": _("no unit follows it"),
-        "character": _("the last character may tell as much"),
-        "context": _("the last few characters may tell as much"),
-        "untrained": _("an untrained network may tell as much"),
+        "character": _("the last character alone may do as well"),
+        "context": _("the last few characters may do as well"),
+        "untrained": _("an untrained network may do as well"),
         "open": _("not compared with anything simpler"),
         "short": _("the text is too short"),
         "same text": _("too rare to say"),

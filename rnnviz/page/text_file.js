@@ -2,7 +2,9 @@
 // rnnviz/text/decoding.py: a byte order mark declares it, valid UTF-8 is verified, anything else is a guess between
 // GB18030 and Windows-1252, which the reader can change.
 
+import { RandomNumbers } from "./random_numbers.js";
 import { FileError } from "./safetensors.js";
+import { END } from "./vocabulary.js";
 
 export const MAX_TEXT_BYTES = 30e6;
 
@@ -138,6 +140,21 @@ export function readText(bytes, chosen) {
   return chinese === null
     ? { text: new TextDecoder("windows-1252").decode(bytes), encoding: "windows-1252", certainty: "guessed" }
     : { text: chinese, encoding: "gb18030", certainty: "guessed" };
+}
+
+/**
+ * A text whose lines are texts that end, a line each; empty ones are left out. They are mixed, each time alike, so that
+ * the parts of the text are alike; equal ones stay together, so that none is in two parts. @param {string} text
+ */
+export function mixLines(text) {
+  const lines = text
+    .replaceAll(END, "\ufffd")
+    .split(/\r\n?|\n/)
+    .filter(Boolean);
+  const random = new RandomNumbers(0);
+  const places = new Map(lines.map((line) => [line, random.uniform()]));
+  lines.sort((a, b) => Number(places.get(a)) - Number(places.get(b)));
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 /** @param {number} byte */

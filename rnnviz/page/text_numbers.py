@@ -50,7 +50,7 @@ TEXT_NUMBERS = (
     ),
     TextNumber(
         "entropy",
-        N_("undecided about the next character (bits)"),
+        N_("unsure about the next character (bits)"),
         None,
         N_("The entropy of its prediction: 0 where it is certain"),
     ),

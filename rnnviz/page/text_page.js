@@ -97,6 +97,10 @@ export class TextPage {
       this.scorer.stop();
       find(root, "button.tp-choose").focus(); // the button goes
     };
+    // Whoever pastes has seen the example's figures: theirs take the place at once. What is typed waits for the button.
+    pasted.oninput = (event) => {
+      if (/** @type {InputEvent} */ (event).inputType === "insertFromPaste") this.paste(pasted.value);
+    };
     const encodings = find(root, "select.tp-encodings");
     encodings.onchange = () => this.decode(encodings.value);
     const networks = find(root, "select.tp-networks");

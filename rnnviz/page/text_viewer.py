@@ -83,7 +83,7 @@ def viewer_words() -> dict[str, str]:
         "detail.p": _("probability"),
         "detail.rank": _("rank"),
         "detail.bits": _("surprisal"),
-        "detail.entropy": _("undecided before it"),
+        "detail.entropy": _("entropy before it"),
         "detail.bits.n": _("{n} bits"),
         "detail.versus": _("log P, {a} − {b}"),
         "detail.top": _("Expected here"),
@@ -180,7 +180,7 @@ def text_words() -> dict[str, str]:
         "scale.guess": _("{n}: uniform guess"),
         "scale.usual": _("{n}: usual for this model"),
         "scale.label": _(
-            "On a line from 1, always certain, to {guess}, a uniform guess, this text stands at {n}."
+            "On a line from 1, always certain, to {guess}, a uniform guess, this text is at {n}."
         ),
         "text.failed": _("{name} could not be read: {error}"),
         "text.empty": _("This text is empty, and has no perplexity. Choose one with characters in it."),

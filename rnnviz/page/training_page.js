@@ -8,7 +8,7 @@ import { dress } from "../ui/browser/static/theme.js";
 import { read } from "./files.js";
 import { KeptTraining } from "./kept_training.js";
 import { FileError, writeNetwork } from "./safetensors.js";
-import { checkSize, readText } from "./text_file.js";
+import { checkSize, mixLines, readText } from "./text_file.js";
 import { sentenceOf } from "./text_page.js";
 import { drawPlots } from "./training_plots.js";
 import { TrainingRun } from "./training_run.js";
@@ -178,7 +178,8 @@ export class TrainingPage {
   get source() {
     const name = find(this.root, "select.tr-texts").value || Object.keys(this.corpora)[0];
     const pasted = find(this.root, "textarea.tr-pasted").value;
-    return { name, own: name === OWN ? (this.file?.text ?? pasted) : name === WORD ? WORD : null };
+    const own = name === OWN ? (this.file?.text ?? pasted) : name === WORD ? WORD : null;
+    return { name, own, lines: name === OWN && find(this.root, "input.tr-lines").checked };
   }
 
   /** The values of the dials: the reader's, and the recipe's. @returns {Recipe & { seconds: number }} */
@@ -299,18 +300,20 @@ export class TrainingPage {
     const file = source.name === OWN ? this.file : null;
     const title = this.titleOf(source.name);
     const shipped = this.corpora[source.name];
-    const text = shipped ? new TextDecoder().decode(await read(shipped.file)) : (source.own ?? "");
+    const own = source.lines ? mixLines(source.own ?? "") : (source.own ?? "");
+    const text = shipped ? new TextDecoder().decode(await read(shipped.file)) : own;
     if (!text) throw new FileError("text.nothing");
     const n = this.shortLength(text);
     if (n < 2) throw new FileError("train.short", { n });
     const name = source.name === OWN ? `own-${file?.name ?? "text"}` : source.name;
     const { licence = "", language = "" } = shipped ?? {};
+    const ends = shipped?.ends ?? source.lines;
     const order = {
       id: `${Date.now()}-${Math.random()}`,
       source: source.name,
+      ends,
       // A text too short to be split is read twice in a row: so the network learns what follows its end, and writes on.
-      ends: shipped?.ends ?? false,
-      text: 2 * n < fixed.shortestSplit ? text + text : text,
+      text: 2 * n < fixed.shortestSplit && !ends ? text + text : text,
       corpus: { name, title: shipped?.title ?? file?.name ?? title, licence, language },
       recipe,
       seconds: values.seconds,
@@ -324,12 +327,14 @@ export class TrainingPage {
   // ---- the network ----
 
   /** The sentence that is read as it learns. @param {TrainingOrder} order */
-  watched({ text, source }) {
+  watched({ text, source, ends }) {
     const shipped = this.corpora[source]?.watched;
     if (shipped) return shipped;
     const { shortestSplit } = this.fixed;
+    const validation = text.slice(Math.floor(0.85 * text.length));
+    if (ends) return (validation.split("\n")[1] || text.split("\n")[0]).slice(0, WATCHED_CHARS); // a whole text
     if (text.length < shortestSplit) return text.slice(0, WATCHED_CHARS);
-    const part = text.slice(Math.floor(0.85 * text.length)).replace(/^\S*\s+/, ""); // of the validation text, from a word on
+    const part = validation.replace(/^\S*\s+/, ""); // from a word on
     return part.slice(0, WATCHED_CHARS);
   }
 

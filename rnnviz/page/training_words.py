@@ -150,11 +150,12 @@ def training_words() -> dict[str, str]:
         "training.under-way": _("{cell}, {units} units · {text} · {time}"),
         "training.text": _("Text"),
         "training.time": _("Train for"),
-        "training.own": _("A text of yours …"),
+        "training.own": _("Your own text …"),
         "training.timemachine": _("The Time Machine"),
         "training.names": _("First names"),
         "training.word": _("“{word}”, the toy"),
         "training.own.text": _("your text"),
+        "training.lines": _("Each line is a separate text"),
         "training.more": _("More settings"),
         "training.start": _("Start"),
         "training.pause": _("Pause"),
@@ -178,7 +179,7 @@ def training_words() -> dict[str, str]:
         ),
         "train.short": _("A text to train on has at least 2 characters; received {n}."),
         "train.long": _("A text to train on here has at most {most} characters; received {n}."),
-        "training.is.begins": _("Reading the text, and counting what its letters tell …"),
+        "training.is.begins": _("Reading the text and counting its letters …"),
         "training.is.measures": _("Measuring it on text that it never read …"),
         "training.left": _("{time} left · {speed} characters a second"),
         "training.is.runs": "",
@@ -198,15 +199,13 @@ def training_words() -> dict[str, str]:
             "doesn't train on. Guessing by letter frequencies alone: {letters}."
         ),
         "training.overfits": _(
-            "Since {n} characters it gets worse there and better on its own text: it overfits, learning that "
-            "by heart."
+            "From {n} characters on it gets worse there and better on its own text: it overfits, learning "
+            "its text by heart."
         ),
         "training.overfitted": _("Later it overfitted: better on its own text, worse on this."),
-        "training.passed": _(
-            "It predicts better than counts of {n}-character sequences, which have {ngram}."
-        ),
+        "training.passed": _("It beats a table that counts {n}-character sequences, which has {ngram}."),
         "training.held": _(
-            "That text chose the weights; on {n} more characters, which chose nothing, its perplexity is "
+            "That text was used to choose the weights; on {n} other characters, its perplexity is "
             "{perplexity}."
         ),
         "training.open": _("It is in the list of networks now: type, and look inside."),
@@ -217,7 +216,7 @@ def training_words() -> dict[str, str]:
         "training.exploded": _("The gradient's norm was {first} at the start and reached {last}."),
         "training.advice": _("Lower the learning rate."),
         "training.advice.clip": _("Clip the gradients, or lower the learning rate."),
-        "training.diverged": _("Training has diverged: the loss is no number any more."),
+        "training.diverged": _("Training has diverged: the loss is no longer a number."),
         "training.curve": _(
             "Lower is better. Dashed: a uniform guess. Dotted: letter frequencies alone, and counts of "
             "{n}-character sequences."

@@ -302,8 +302,8 @@ def read_header(data: bytes) -> Header:
     """A compressed text, taken apart. Raises DecodingError for other, damaged and older or newer files."""
     if not isinstance(data, bytes) or not data.startswith(MAGIC):
         raise DecodingError(
-            "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
-            "made with “compress this text with the model”"
+            "rnnviz did not compress this text: it doesn't begin like one; choose a file that was made with "
+            "“compress this text with the model”"
         )
     # Before the checksum, as another format may keep it elsewhere.
     version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 1])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
 
 from rnnviz.errors import ConfigError, RnnvizError
+from rnnviz.networks import contamination
 from rnnviz.networks.progress import Progress
 from rnnviz.scoring import baselines
 from rnnviz.scoring.interval import CostSums, interval
@@ -21,8 +22,11 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.rows import RowBatch, RowScore, score_rows
 from rnnviz.scoring.score import CostRow, RowsScore, Score, mark_best
+from rnnviz.text.characters import Blanks
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.row_files import RowFile, format_of, open_rows
+
+SKETCH_CHARS = 1 << 16  # characters compared with a model's training text at a time
 
 Result = TypeVar("Result")
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
@@ -48,7 +52,9 @@ class Scoring:
     comparison_models  models to compare with
     compare            compare with these, a uniform guess, letter frequencies and compressors
     encoding           the encoding of all files; None: found for each
-    column, given      columns of files of rows: of the texts, and of the contexts read before them
+    column, given      columns of files of rows: of the texts or their regions, and of the contexts read
+                       before them
+    separator, join, blanks  how texts are cut into regions: `rnnviz.text.row_files.open_rows`
     read_as            the kind of all files, whatever their names: "text", or a format of rows
     precise            compute in float64
     at_once            texts that a cluster reads together
@@ -65,8 +71,11 @@ class Scoring:
     comparison_models: Sequence[ComparisonModel] = ()
     compare: bool = False
     encoding: str | None = None
-    column: str | None = None
+    column: str | Sequence[str] | None = None
     given: str | None = None
+    separator: str | None = None
+    join: str | None = None
+    blanks: Blanks = "next"
     read_as: Literal["text", "jsonl", "csv", "parquet"] | None = None
     precise: bool = False
     at_once: int = 1
@@ -92,8 +101,9 @@ class Scoring:
                     return self._score_text(file, writers.get(file))
                 if file in writers:
                     raise ConfigError(
-                        "{file} holds a text a row; --per-character, --per-word and --html are of one text: "
-                        "leave them out, or add --as text",
+                        "{file} has one text per row; --per-character, --per-word and --html are for one "
+                        "text: leave them out, or add --as text. --separator ' ' --output FILE gives each "
+                        "word's nats",
                         file=file,
                     )
                 return self._score_rows(self.rows(file), on_rows)
@@ -126,6 +136,9 @@ class Scoring:
             self.source(file),
             column=self.column,
             context=self.given,
+            separator=self.separator,
+            join=self.join,
+            blanks=self.blanks,
             encoding=self.encoding,
             name=file,
             format=self.format(file),
@@ -152,9 +165,11 @@ class Scoring:
 
     def _score_text(self, file: str, on_record: Callable[[Record], None] | None) -> Score:
         source = self.source(file)
-        if self.given is not None:
+        if self.given is not None or self.separator is not None:
             raise ConfigError(
-                "--given names a column, and {file} is one text without columns; leave it out", file=file
+                "--given and --separator are of texts in columns, and {file} is one text without columns; "
+                "leave them out",
+                file=file,
             )
         if not self.compare and on_record is None:
             # Nobody asks for single characters: running sums are enough for the interval, without a record.
@@ -168,7 +183,8 @@ class Scoring:
                 precise=self.precise,
                 on_costs=sums.add,
             )
-            return replace(self._run(file, work), interval=interval(sums))
+            file_score = self._run(file, work)
+            return replace(file_score, interval=interval(sums), overlap=self._overlap(file_score, source))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
             # `record` makes its folder itself: it refuses one that exists.
             place = Path(folder) / "record"
@@ -178,11 +194,23 @@ class Scoring:
             with closing(self._run(file, make_record)) as text_record:  # Windows removes no file that is open
                 if on_record is not None:
                     on_record(text_record)
-                compared = self._compare_text(text_record, source) if self.compare else []
-                return replace(text_record.score, interval=interval(text_record), compared=compared)
+                file_score = text_record.score
+                return replace(
+                    file_score,
+                    interval=interval(text_record),
+                    compared=self._compare_text(file_score, source) if self.compare else [],
+                    overlap=self._overlap(file_score, source),
+                )
 
-    def _compare_text(self, record: Record, source: str | BinaryIO) -> list[CostRow]:
-        file_score = record.score
+    def _overlap(self, file_score: Score, source: str | BinaryIO) -> contamination.Contamination | None:
+        """The share of a scored text that the model was trained on; None where its file has no sketch."""
+        sketch = getattr(self.model, "sketch", None)  # a `LanguageModel` of a reader's own needn't have one
+        if sketch is None:
+            return None
+        # The text is read a second time: twenty million characters a second, far faster than any network.
+        return contamination.share(_read_again(file_score, source).pieces(SKETCH_CHARS), sketch)
+
+    def _compare_text(self, file_score: Score, source: str | BinaryIO) -> list[CostRow]:
         options: Any = {
             "encoding": file_score.encoding,
             "name": file_score.file,
@@ -190,7 +218,7 @@ class Scoring:
         }
         rivals = [(rival, partial(score, rival.model, source, **options)) for rival in self.comparison_models]
         rows = self._compared_rows(file_score, rivals)
-        text = SourceText(source, None, file_score.encoding, file_score.file, file_score.normaliser)
+        text = _read_again(file_score, source)
         measure = partial(baselines.measure, file_score, text, self.model.vocabulary)
         return mark_best([*rows, *self._run(f"{file_score.file}: gzip, xz", measure)])
 
@@ -210,7 +238,11 @@ class Scoring:
             return work(progress=progress)
 
 
+def _read_again(file_score: Score, source: str | BinaryIO) -> SourceText:
+    return SourceText(source, None, file_score.encoding, file_score.file, file_score.normaliser)
+
+
 def _as_row(text: Score) -> RowBatch:
     """A text as the only row of its file."""
     figures = text.characters, text.unknown, text.nll, text.words, text.given_characters
-    return RowBatch([RowScore(0, *figures)], [""], [{}])
+    return RowBatch([RowScore(0, *figures)], [{}])

@@ -96,7 +96,7 @@ def _accept_rows(function: F) -> F:
             if named.pop("costs", None) is not None:
                 raise ConfigError("costs are those of one text's characters; rows have none in order")
             if named.pop("change", None) is not None:
-                raise ConfigError("change= goes with one text; rows are read without")
+                raise ConfigError("change= goes with one text; rows are read without it")
             warnings.warn(
                 "perplexity reads one text now: for a file of rows write "
                 "perplexity_of_rows(model, file, column=…, on_row=…)",

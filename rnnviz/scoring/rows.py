@@ -5,15 +5,18 @@
 Short rows are read side by side (`rnnviz.networks.batched_scoring`), which moves no figure by more than 1e-4
 of itself. Memory does not grow with the number of rows. `rnnviz.scoring.perplexity` has the definition.
 
-Shape letters: k rows, n symbols.
+A row is read in parts: its context, which isn't counted, then the regions of its text, whose costs add up to
+the text's. A text in one piece is one region.
+
+Shape letters: k rows, p parts of all of them, n symbols.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import tee
+from itertools import chain, islice, tee
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +30,7 @@ from rnnviz.scoring.interval import PerplexityInterval
 from rnnviz.scoring.language_model import LanguageModel, advance_in_pieces, scorer_of
 from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Totals, WordCount, perplexity_from_sum
-from rnnviz.text.characters import Normaliser, normalise, without_shared_line_end
+from rnnviz.text.characters import Blanks, Normaliser, normalise, without_shared_line_end
 from rnnviz.text.decoding import Source, warn_of_guess
 from rnnviz.text.row_files import Fault, RowFile, Rows, open_rows
 from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary
@@ -38,14 +41,14 @@ MAX_FAULT_EXAMPLES = 5  # rows left out that a score names
 class EncodedRows(NamedTuple):
     """A batch of rows to score, encoded, in the form that travels to workers.
 
-    ids              (n,) int32, the symbols of one row after another
-    lengths          (k,) the symbols of each row, its context included
-    context_lengths  (k,) the symbols of each row's context, read first and not counted
+    ids      (n,) int32, the symbols of one row after another
+    lengths  (p,) the symbols of each part
+    first    (k,) the part with which each row begins: its context, read first and not counted
     """
 
     ids: npt.NDArray[np.int32]
     lengths: Ids
-    context_lengths: Ids
+    first: Ids
 
 
 class RowScorer:
@@ -58,30 +61,31 @@ class RowScorer:
         self._score_texts = None if precise else getattr(scorer, "score_texts", None)
 
     def __call__(self, encoded: EncodedRows) -> Doubles:
-        """-Σ log P in nats of each row's known and its unknown symbols, how many are unknown, and -Σ log P
-        and the number of its ends, (k, 5).
+        """-Σ log P in nats of each part's known and its unknown symbols, how many are unknown, and -Σ log P
+        and the number of its ends, (p, 5).
         """
         # All rows came as one array: the lengths cut it.
-        rows = np.split(encoded.ids.astype(np.int64), np.cumsum(encoded.lengths)[:-1])
+        ids, lengths = encoded.ids.astype(np.int64), np.add.reduceat(encoded.lengths, encoded.first)
+        rows = np.split(ids, np.cumsum(lengths)[:-1])
         if self._score_texts is not None:
             log_probs = self._score_texts(rows)
         else:
             make_scorer = partial(scorer_of, self._model, precise=self._precise)
             log_probs = [advance_in_pieces(make_scorer(), row) for row in rows]
-        out, end = np.empty((len(rows), 5)), self._model.vocabulary.end
-        for n, (ids, log_p, begin) in enumerate(
-            zip(rows, log_probs, encoded.context_lengths.tolist(), strict=True)
-        ):
-            unknown, ends, nll = ids[begin:] == UNKNOWN_ID, ids[begin:] == end, -log_p[begin:]
-            out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum(), nll[ends].sum(), ends.sum()
-        return out
+        nll, unknown, end = -np.concatenate(log_probs), ids == UNKNOWN_ID, ids == self._model.vocabulary.end
+        part = np.repeat(np.arange(len(encoded.lengths)), encoded.lengths)
+        # Not nll * unknown: an infinite cost times 0 is NaN.
+        terms = [np.where(~unknown, nll, 0), np.where(unknown, nll, 0), unknown, np.where(end, nll, 0), end]
+        # bincount adds up in float64, and a part without symbols, which reduceat has no sum for, is 0.
+        return np.stack([np.bincount(part, term, len(encoded.lengths)) for term in terms], axis=1)
 
 
 @dataclass(frozen=True)
 class RowScore:
     """The cost of one row: `nll` is -log P of the whole row in nats. Rows count from 0.
 
-    A row with a `fault` has no figures: its `nll` is NaN.
+    A row with a `fault` has no figures: its `nll` is NaN. `regions` are the nats of each region by its name,
+    where the text has regions; they add up to `nll`.
     """
 
     row: int
@@ -91,6 +95,7 @@ class RowScore:
     words: int | None = None
     given_characters: int = 0
     fault: TextError | None = None
+    regions: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def perplexity(self) -> float | None:
@@ -105,10 +110,9 @@ class RowScore:
 
 @dataclass(frozen=True)
 class RowBatch:
-    """A batch of rows: their scores, their normalised texts, and their columns in the file."""
+    """A batch of rows: their scores, and their columns in the file."""
 
     scores: list[RowScore]
-    texts: list[str]
     columns: Any
 
 
@@ -117,8 +121,11 @@ def perplexity_of_rows(
     model: LanguageModel,
     file: Source,
     *,
-    column: str | None = None,
+    column: str | Sequence[str] | None = None,
     context: str | None = None,
+    separator: str | None = None,
+    join: str | None = None,
+    blanks: Blanks = "next",
     on_row: Callable[[RowScore], None] | None = None,
     encoding: str | None = None,
     progress: Progress | None = None,
@@ -131,15 +138,22 @@ def perplexity_of_rows(
     Each row is a text that is read from its beginning; the score is of all rows together.
 
     file      a path, or a seekable binary file, whose `name` then tells its format
-    column    the column of the texts; None: the only one with texts
+    column    the column of the texts; None: the only one with texts. Several, or "region_*" for region_1,
+              region_2, …, hold the regions of each text; an empty one costs nothing
     context   the column of their contexts, which are read first and not counted
+    separator  what parts the regions in a column of texts, such as "|"; it isn't read
+    join      what is read between two regions. None: a blank, where neither has white space there, as between
+              two words: none before punctuation such as . , ; : ! ? and beside a Chinese character.
+              "": they are read as they stand
+    blanks    the region for which white space between two counts: the "next" one or the "previous" one
     on_row    called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
-              or a `fault`
-    ended     whether each row's end counts, once; None: where the model knows where texts end
+              `regions`, the nats of each, which add up to `nll`; or a `fault`
+    ended     whether each row's end counts, once, for the last region; None: where the model knows where
+              texts end
     encoding, progress, name and precise are those of `rnnviz.perplexity`
 
-    Raises TextError for a file that can't be read or a column that isn't there; EmptyTextError for no
-    characters; ConfigError with `precise` for a model of your own without a `precise_scorer`.
+    Raises TextError for a file that can't be read; EmptyTextError for no characters; ConfigError for a column
+    that isn't there, and with `precise` for a model of your own without a `precise_scorer`.
 
     >>> import io
     >>> import rnnviz
@@ -148,8 +162,21 @@ def perplexity_of_rows(
     >>> score = rnnviz.perplexity_of_rows(model, file, name="rows.jsonl", on_row=rows.append)
     >>> score.characters, [round(row.perplexity, 1) for row in rows]
     (22, [9.5, 7.3])
+    >>> file, rows = io.BytesIO(b"item,text\\n1,It is late|good night."), []
+    >>> score = rnnviz.perplexity_of_rows(model, file, name="a.csv", separator="|", on_row=rows.append)
+    >>> {name: round(nats, 1) for name, nats in rows[0].regions.items()}
+    {'region_1': 21.8, 'region_2': 20.7}
     """
-    opened = open_rows(file, column=column, context=context, encoding=encoding, name=name)
+    opened = open_rows(
+        file,
+        column=column,
+        context=context,
+        separator=separator,
+        join=join,
+        blanks=blanks,
+        encoding=encoding,
+        name=name,
+    )
     on_batch = on_row and partial(_call_with_rows, on_row)
     rows = score_rows(model, opened, precise=precise, on_batch=on_batch, ended=ended, progress=progress)
     warn_of_guess(rows.file, rows.encoding, rows.certainty)
@@ -201,7 +228,7 @@ def score_rows(
     else:
         costs = map(RowScorer(model, precise), encoded_batches)
     for (rows, encoded), row_costs in zip(batches, costs, strict=True):
-        batch = scoring.add_costs(rows, encoded.context_lengths, row_costs)
+        batch = scoring.add_costs(rows, encoded, row_costs)
         if on_batch is not None:
             on_batch(batch)
         scoring.totals.report_to(report)
@@ -234,29 +261,43 @@ class _RowScoring:
             self._damage = error
 
     def _prepare(self, rows: Rows) -> tuple[Rows, EncodedRows]:
-        row_texts = list(map(without_shared_line_end, rows.contexts, rows.texts))
-        # A line end counts once as changed: CR+LF has been made CR, which the normaliser counts.
-        texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in row_texts]
-        contexts = [normalise(text, self._model.normaliser) for text in rows.contexts]
-        for n, text in enumerate(texts):
-            if self._ended and END in text:
-                rows.faults[n] = Fault("broken", TextError("it has U+0003 inside, a text's end"))
-                texts[n] = contexts[n] = ""
-            elif text:
-                self.totals.bytes += len(rows.texts[n].encode())
-                texts[n] = self._model.vocabulary.ended(text) if self._ended else text
+        vocabulary: Vocabulary = self._model.vocabulary
+        all_parts = list(map(self._read, rows.parts))
+        for n, (text, parts) in enumerate(zip(rows.texts, all_parts, strict=True)):
+            # Regions that are empty may follow the last characters, and an end belongs to these.
+            last = max((place for place, part in enumerate(parts) if part), default=0)
+            if self._ended and END in "".join(parts[1:]):
+                rows.faults[n] = Fault("broken", TextError("it has U+0003 inside, which marks a text's end"))
+                all_parts[n] = ["", ""]
+            elif last:
+                self.totals.bytes += len(text.encode())
+                parts[last] = vocabulary.ended(parts[last]) if self._ended else parts[last]
             elif rows.faults[n] is None:
                 rows.faults[n] = Fault("empty", EmptyTextError("it has no characters"))
-                contexts[n] = ""
-        vocabulary: Vocabulary = self._model.vocabulary
-        # Context, text, context, text, …: encoded in one call, as one array travels to a worker.
-        ids = vocabulary.encode("".join(part for pair in zip(contexts, texts, strict=True) for part in pair))
-        before = _lengths(contexts)
-        encoded = EncodedRows(ids.astype(np.int32), before + _lengths(texts), before)
-        return replace(rows, texts=texts), encoded
+                all_parts[n] = ["", ""]
+        # All parts are encoded in one call, as one array travels to a worker.
+        ids = vocabulary.encode("".join(chain.from_iterable(all_parts))).astype(np.int32)
+        counts = _lengths(all_parts)
+        encoded = EncodedRows(ids, _lengths([*chain.from_iterable(all_parts)]), np.cumsum(counts) - counts)
+        return replace(rows, parts=all_parts), encoded
 
-    def add_costs(self, rows: Rows, context_lengths: Ids, costs: Doubles) -> RowBatch:
-        """The scores of k rows, from their `costs` (k, 5) and their `context_lengths` (k,)."""
+    def _read(self, parts: Sequence[str]) -> list[str]:
+        """A row's parts, normalised."""
+        read, before = [normalise(parts[0], self._model.normaliser)], parts[0]
+        for part in parts[1:]:
+            # A line end counts once as changed: CR+LF has been made CR, which the normaliser counts.
+            text = without_shared_line_end(before, part).replace("\r\n", "\r")
+            read.append(self._normaliser.read(text))
+            before = part or before
+        return read
+
+    def add_costs(self, rows: Rows, encoded: EncodedRows, part_costs: Doubles) -> RowBatch:
+        """The scores of k rows, from the costs (p, 5) of their parts."""
+        # The contexts' costs are left out. A copy: what comes from a cluster can't be written to.
+        costs = part_costs.copy()
+        costs[encoded.first] = 0
+        nats = costs[:, 0] + costs[:, 1] + costs[:, 2] * self._model.vocabulary.unknown_cost
+        costs = np.add.reduceat(costs, encoded.first)
         finite = np.isfinite(costs).all(axis=1)
         if not finite.all():
             raise CheckpointError(
@@ -266,30 +307,34 @@ class _RowScoring:
                 row=rows.start + int(finite.argmin()),
                 file=self._file.name,
             )
-        scores = []
-        sums = zip(rows.texts, rows.faults, context_lengths.tolist(), costs.tolist(), strict=True)
-        for number, (text, fault, before, (nats_known, nats, unknown, *ends)) in enumerate(sums, rows.start):
+        scores, nats_of_parts = [], iter(nats.tolist())
+        sums = zip(rows.parts, rows.faults, costs.tolist(), strict=True)
+        for number, (parts, fault, row_costs) in enumerate(sums, rows.start):
+            _context, *region_nats = islice(nats_of_parts, len(parts))
             if fault is None:
-                self.totals.add_ends(int(ends[1]), ends[0])
-                nats += nats_known + unknown * self._model.vocabulary.unknown_cost
-                scores.append(self._count_row(number, text, before, int(unknown), nats, nats_known))
+                scores.append(self._count_row(number, parts, region_nats, row_costs))
                 continue
             self._left_out[fault.kind] += 1
             if len(self._examples) < MAX_FAULT_EXAMPLES:
                 self._examples.append((number, fault.error))
             scores.append(RowScore(number, fault=fault.error))
         self._rows += len(scores)
-        return RowBatch(scores, rows.texts, rows.full_rows)
+        return RowBatch(scores, rows.full_rows)
 
     def _count_row(
-        self, number: int, text: str, context_length: int, unknown: int, nats: float, nats_known: float
+        self, number: int, parts: Sequence[str], region_nats: Sequence[float], costs: Sequence[float]
     ) -> RowScore:
+        text, nats = "".join(parts[1:]), math.fsum(region_nats)
+        nats_known, _, unknown, nats_ends, ends = costs
         words = WordCount()
         words.add(text.replace(END, "\n"))
         self.totals.words.end()
-        self.totals.add_sums(text, unknown, nats, nats_known)
-        self.totals.context_characters += context_length
-        return RowScore(number, len(text), unknown, nats, words.count, context_length)
+        self.totals.add_sums(text, int(unknown), nats, nats_known)
+        self.totals.add_ends(int(ends), nats_ends)
+        self.totals.context_characters += len(parts[0])
+        # No names, no regions: of a text in one piece there is nothing to add.
+        regions = dict(zip(self._file.region_names(len(region_nats)), region_nats, strict=False))
+        return RowScore(number, len(text), int(unknown), nats, words.count, len(parts[0]), regions=regions)
 
     def score(self, precise: bool) -> RowsScore:
         if not self.totals.characters:
@@ -329,5 +374,5 @@ class _RowScoring:
         )
 
 
-def _lengths(texts: Sequence[str]) -> Ids:
-    return np.fromiter(map(len, texts), np.int64, len(texts))
+def _lengths(items: Sequence[Sequence[str]]) -> Ids:
+    return np.fromiter(map(len, items), np.int64, len(items))

@@ -172,14 +172,15 @@ def stream(
 
 
 def sample_texts(model: Model, prompt: str, length: int, *, temperature: float, seed: int) -> str:
-    """A sample; of a model that knows where texts end, texts one after another, each after the prompt, up
-    to the same length.
+    """A sample; of a model that knows where texts end, texts one after another, each from its start, as what
+    follows a whole text is its end alone. All are cut to the same length.
     """
-    text = sample(model, prompt, length, temperature=temperature, seed=seed)
-    while model.vocabulary.ends and len(text) < length:
+    if not model.vocabulary.ends:
+        return sample(model, prompt, length, temperature=temperature, seed=seed)
+    text, end = "", "\n" if model.vocabulary.by_line else END
+    while len(text) < length:
+        text += sample(model, "", length, temperature=temperature, seed=seed) + end
         seed += 1
-        text += "\n" if model.vocabulary.by_line else END
-        text += prompt + sample(model, prompt, length, temperature=temperature, seed=seed)
     return text[:length]
 
 

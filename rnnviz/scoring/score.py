@@ -166,12 +166,14 @@ class Score(Pictured, Finding):
         return {**figures, **ends} if self.ends else figures
 
     def facts(self) -> Json:
-        """The figures with their interval, and those that they were compared with."""
+        """The figures with their interval, the share known from training, and those compared with."""
         facts = self.to_json()
         if (interval := self.interval) is not None:
             facts["interval"] = None if interval.low is None else [interval.low, interval.high]
             facts["interval_method"] = METHOD
             facts["interval_why_not"] = interval.reason or None
+        if self.overlap is not None:
+            facts["overlap"] = self.overlap.share
         return {**facts, "compared": [asdict(row) for row in self.compared]} if self.compared else facts
 
     def heading(self) -> Sentence:
@@ -228,6 +230,8 @@ class Score(Pictured, Finding):
             unsettled=count(self.unsettled),
             word=_perplexity(self.word_perplexity),
             words=count(self.words),
+            ends=count(self.ends),
+            without=Number(self.bits_per_character_without_ends, digits=3),
             seconds=Number(self.seconds, digits=2),
         )
         return [*sentences, *self._reading_sentences()]
@@ -257,6 +261,8 @@ class Score(Pictured, Finding):
             yield "score.trained-on"
         if self.unsettled:
             yield from ("score.last-digits", "score.rounding")
+        if self.ends:
+            yield "score.ends"
         if self.word_perplexity is not None:
             yield "score.words"
         if not self.normalised and self.encoding is not None:
@@ -333,6 +339,8 @@ class RowsScore(Score):
             context=count(self.given_characters),
             word=_perplexity(self.word_perplexity),
             words=count(self.words),
+            ends=count(self.ends),
+            without=Number(self.bits_per_character_without_ends, digits=3),
             model=self.model,
             seconds=Number(self.seconds, digits=2),
         )
@@ -344,6 +352,8 @@ class RowsScore(Score):
             yield "rows.after-context"
         if self.rows_left_out:
             yield "rows.left-out"
+        if self.ends:
+            yield "score.ends"
         if self.word_perplexity is not None:
             yield "score.words"
         yield "rows.column-found" if self.column_found else "rows.column"
@@ -376,7 +386,7 @@ def averages(scores: Sequence[Score]) -> Averages:
     ('2.16 4.66', 2, 30)
     """
     if not scores:
-        raise ConfigError("an average is of at least one text; received none")
+        raise ConfigError("an average needs at least one text; received none")
     characters, nats, means = 0, Sum(), Sum()
     for score in scores:
         mean = score.bits_per_character * math.log(2)

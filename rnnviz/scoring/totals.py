@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask, Points
 from rnnviz.networks.progress import Reporter
-from rnnviz.text.characters import PLAINER, REWRITINGS
+from rnnviz.text.characters import PLAINER, REWRITINGS, UNSPACED
 from rnnviz.text.vocabulary import END, UNKNOWN_ID, Vocabulary, code_points
 
 if TYPE_CHECKING:
@@ -20,16 +20,7 @@ if TYPE_CHECKING:
 UNSPACED_SHARE = 0.1
 """The share of characters from scripts without spaces above which a text has no number of words."""
 
-_UNSPACED = (
-    (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x3040, 0x30FF),  # Hiragana, Katakana
-    (0x3400, 0x9FFF),  # Chinese characters
-    (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
-)
-_BORDERS = np.array([border for low, high in _UNSPACED for border in (low, high + 1)])
+_BORDERS = np.array([border for low, high in UNSPACED for border in (low, high + 1)])
 
 
 def is_unspaced(points: Points) -> Mask:

@@ -353,7 +353,7 @@ def pack_trace(trace: Any, beside: Arrays) -> bytes:
     if type(weights) is not Weights:
         raise ConfigError(
             "a trace of {name!r} can't be saved: its step is a Python function; save trace.hidden and the "
-            "like by numpy.savez",
+            "like with numpy.savez",
             name=trace.model_name,
         )
     out: dict[str, npt.NDArray[Any]] = {"text": code_points(trace.text), **beside}
@@ -402,7 +402,7 @@ def read_trace(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
 def unreadable_trace(name: str, reason: str) -> CheckpointError:
     """The error for a file that is no trace."""
     return CheckpointError(
-        "{name} is no trace that can be read ({reason}); write it again by Trace.save",
+        "{name} is not a trace that can be read ({reason}); write it again with Trace.save",
         name=files.printable(name),
         reason=files.printable(reason[:MAX_REASON_CHARS]),
     )

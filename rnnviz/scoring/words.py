@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,11 @@ from rnnviz.arrays import Ids, Points
 from rnnviz.errors import ConfigError
 from rnnviz.scoring.column_files import STRETCH_CHARS
 from rnnviz.scoring.totals import WordCount, is_unspaced
+from rnnviz.text.characters import Blanks
 from rnnviz.text.vocabulary import code_points
 
 if TYPE_CHECKING:
     from rnnviz.scoring.record import Record
-
-Blanks = Literal["next", "previous"]
-"""The word for which white space counts."""
 
 Columns = dict[str, Any]
 

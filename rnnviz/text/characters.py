@@ -1,8 +1,9 @@
 """Characters before a model reads them: line ends are normalised, invisible characters get a visible mark."""
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Literal
 
 from rnnviz.checks import check_text
 from rnnviz.errors import ConfigError
@@ -106,6 +107,60 @@ def without_shared_line_end(context: str, text: str) -> str:
     ('two', '\\ntwo')
     """
     return text.removeprefix("\n") if context.endswith("\r") else text
+
+
+# A text in regions.
+
+
+Blanks = Literal["next", "previous"]
+"""The word, or the region, for which white space counts."""
+
+UNSPACED = (
+    (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3400, 0x9FFF),  # Chinese characters
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)
+"""The ranges of the scripts that don't part words by spaces."""
+
+CLOSING = frozenset(".,;:!?)]}”’…")
+"""Punctuation that clings to the word before it."""
+
+
+def joined(regions: Sequence[str], join: str | None = None, blanks: Blanks = "next") -> list[str]:
+    """The regions of a text as they are read, one behind the other.
+
+    join    what stands between two regions that have characters; None: what stands between two words, which
+            is the white space that one of them has there, else a blank, and nothing before CLOSING
+            punctuation and beside a character of a script without spaces
+    blanks  the region for which white space between two counts: the "next" one or the "previous" one
+
+    >>> joined(["The horse raced ", "past the barn", "fell", "."])
+    ['The horse raced', ' past the barn', ' fell', '.']
+    >>> joined(["walk", "ed home"], ""), joined(["The horse", "fell"], blanks="previous")
+    (['walk', 'ed home'], ['The horse ', 'fell'])
+    """
+    read, last = list[str](), ""
+    for region in regions:
+        if last and region:
+            if join is not None:
+                region = join + region
+            elif last.isspace():
+                region = region.lstrip()
+            elif not region[0].isspace() and region[0] not in CLOSING:
+                unspaced = any(low <= ord(c) <= high for c in (last, region[0]) for low, high in UNSPACED)
+                region = region if unspaced else " " + region
+        read.append(region)
+        last = region[-1:] or last
+    # White space crosses a border after another, so also regions of nothing else.
+    for n in range(len(read) - 1)[:: 1 if blanks == "next" else -1]:
+        both = read[n] + read[n + 1]
+        cut = len(read[n].rstrip()) if blanks == "next" else len(both) - len(read[n + 1].lstrip())
+        read[n : n + 2] = both[:cut], both[cut:]
+    return read
 
 
 # A text rewritten: another text, which a model may know better.

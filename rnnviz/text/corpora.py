@@ -36,8 +36,8 @@ from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, 
 from rnnviz.reprs import ReprMixin
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
-from rnnviz.text.decoding import open_text, warn_of_guess
-from rnnviz.text.row_files import Fault, open_rows
+from rnnviz.text.decoding import Source, open_text, warn_of_guess
+from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import END, code_points
 
 DownloadProgress = Callable[[int, int], object]  # bytes received, bytes expected
@@ -332,7 +332,8 @@ def from_text(
     return Corpus(name, title or name, licence, "your own text", language, normalise(text))
 
 
-MAX_LEFT_OUT = 5  # rows left out that a warning names
+MAX_LEFT_OUT = 5
+"""Rows left out that a warning names, at most."""
 
 
 def from_texts(
@@ -349,26 +350,26 @@ def from_texts(
     end = END if any("\n" in text for text in normalised) else "\n"
     corpus = from_text("".join(text + end for text in sorted(normalised, key=sha256)), name)
     if corpus.text.count(END) > (len(normalised) if end == END else 0):
-        raise CorpusError("{name} has a text with U+0003 inside, which stands for a text's end", name=name)
+        raise CorpusError("{name} has a text with U+0003 inside, which marks a text's end", name=name)
     return replace(corpus, title=title or name, language=language, licence=licence, ends=True)
 
 
-def _column(path: Path, column: str, encoding: str | None) -> list[str]:
-    """The texts in a column of a file of rows; a warning names those that are left out."""
-    file = open_rows(path, column=column, encoding=encoding, name=path.name)
-    texts, left_out = list[str](), list[str]()
-    for rows in file.batches():
+def column_texts(
+    source: Source, column: str, *, name: str, encoding: str | None = None
+) -> tuple[list[str], dict[int, TextError]]:
+    """The texts in a column of a file of rows, called `name`; and why other rows are left out, by their
+    numbers from 0.
+    """
+    texts, left_out = list[str](), dict[int, TextError]()
+    for rows in open_rows(source, column=column, encoding=encoding, name=name).batches():
         for number, (text, fault) in enumerate(zip(rows.texts, rows.faults, strict=True), rows.start):
-            if fault is None and (not text or END in text):
-                fault = Fault("empty", TextError("it is no text to train on: empty, or with U+0003 inside"))
-            if fault is None:
-                texts.append(text)
+            if fault is not None:
+                left_out[number] = fault.error
+            elif not text or END in text:
+                left_out[number] = TextError("it can't be trained on: it is empty, or has U+0003 inside")
             else:
-                left_out.append(f"{file.name}, row {number:,}: {fault.error}")
-    if left_out:
-        count = f"{len(left_out):,} of {len(left_out) + len(texts):,} rows are left out"
-        warnings.warn("; ".join([*left_out[:MAX_LEFT_OUT], count]), stacklevel=4)
-    return texts
+                texts.append(text)
+    return texts, left_out
 
 
 def from_file(
@@ -395,10 +396,14 @@ def from_file(
     """
     path = Path(check_path(path))
     if column is not None:
+        texts, left_out = column_texts(path, column, name=path.name, encoding=encoding)
+        if left_out:
+            first = list(left_out.items())[:MAX_LEFT_OUT]
+            reasons = [f"{path.name}, row {number:,}: {error}" for number, error in first]
+            count = f"{len(left_out):,} of {len(left_out) + len(texts):,} rows are left out"
+            warnings.warn("; ".join([*reasons, count]), stacklevel=3)
         about = {"title": title or path.name, "language": language, "licence": licence}
-        return replace(
-            from_texts(_column(path, column, encoding), name or path.stem, **about), source=path.name
-        )
+        return replace(from_texts(texts, name or path.stem, **about), source=path.name)
     stream = open_text(path, encoding=encoding)
     warn_of_guess(path.name, stream.encoding, stream.certainty)
     text = "".join(stream)

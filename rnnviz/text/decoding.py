@@ -279,8 +279,8 @@ def _find(
         )
     if (rest := sample.replace(b"\0", b"")) and guesses(rest, model_characters):
         raise DecodingError(
-            "{name} is a text but for NUL characters, which nobody types: byte {position:,} is NUL (0x00); "
-            "remove them, or name its encoding to read them as they are",
+            "{name} is a text except for NUL characters, which nobody types: byte {position:,} is NUL "
+            "(0x00); remove them, or name its encoding to read them as they are",
             **where,
         )
     raise DecodingError(

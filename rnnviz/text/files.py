@@ -28,7 +28,7 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, Phrase("it is no regular file"), str(path))
+            raise OSError(errno.EINVAL, Phrase("it is not a regular file"), str(path))
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -156,12 +156,12 @@ def check_output(output: str | os.PathLike[str], kind: str, *read: object, paren
         raise no_place(path) from None
     named = BEGINNINGS.get(path.suffix.lower())
     if named not in (None, BEGINNINGS[kind]):
-        raise ExportError("{path} is no name for a {kind} file; let it end in {kind}", path=path, kind=kind)
+        raise ExportError("{path} can't name a {kind} file; end the name in {kind}", path=path, kind=kind)
     if not path.is_file():
         return path
     for source in (getattr(source, "name", source) for source in read):
         if isinstance(source, str | os.PathLike) and os.path.exists(source) and path.samefile(source):
-            raise ExportError("{path} is read here, and would be written over; name another file", path=path)
+            raise ExportError("{path} is read here, and would be overwritten; name another file", path=path)
     try:
         with opened(path) as file:
             head = file.read(20)
@@ -170,7 +170,7 @@ def check_output(output: str | os.PathLike[str], kind: str, *read: object, paren
     alike = head.startswith(BEGINNINGS[kind]) and (named or kind in SELF_EVIDENT)
     if head and not alike and not (named and kind in TEXTS):
         raise ExportError(
-            "{path} is there already and is no {kind} file that rnnviz wrote; name another, or remove it",
+            "{path} is there already and isn't a {kind} file that rnnviz wrote; name another, or remove it",
             path=path,
             kind=kind,
         )

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple
 
 from rnnviz.checks import check_path
 from rnnviz.errors import ConfigError, TextError, install
+from rnnviz.text.characters import Blanks, joined
 from rnnviz.text.decoding import (
     CHUNK_BYTES,
     Source,
@@ -92,16 +93,21 @@ def _called(source: Source, name: str | None) -> str:
 class Rows:
     """Consecutive rows of a file; the first is row number `start`, counted from 0.
 
-    texts, contexts  each row's text and its context; empty where the row has a fault
-    faults           each row's Fault, or None
-    full_rows        all columns: a list of dicts, or pyarrow's RecordBatch; None unless asked for
+    parts      each row's context and the regions of its text, which together are the text; one region where
+               nothing parts it, empty where the row has a fault
+    faults     each row's Fault, or None
+    full_rows  all columns: a list of dicts, or pyarrow's RecordBatch; None unless asked for
     """
 
     start: int
-    texts: list[str]
-    contexts: list[str]
+    parts: list[list[str]]
     faults: list[Fault | None]
     full_rows: Any = None
+
+    @property
+    def texts(self) -> list[str]:
+        """Each row's text."""
+        return ["".join(regions) for _context, *regions in self.parts]
 
 
 class RowFile:
@@ -109,8 +115,10 @@ class RowFile:
 
     columns              the names of the columns, as far as the first rows show; at most MAX_COLUMNS
                          of JSON Lines
-    column, context_column  the column of the texts, and the column of their contexts or None
-    found                whether `column` was found rather than named
+    region_columns       the columns of the texts' regions; one, where a column holds whole texts
+    context_column       the column of their contexts, or None
+    separator            what parts the regions in a column of texts, or None
+    found                whether the column was found rather than named
     encoding, certainty  as of a text; None for Parquet
     bytes_read           bytes read of the file as it is stored, out of `bytes_total`
 
@@ -124,8 +132,9 @@ class RowFile:
         self.encoding: str | None = canonical(encoding or "utf-8")
         self.certainty: str | None = "verified" if encoding is None else "declared"
         self.columns: tuple[str, ...] = ()
-        self.column, self.found = "", False
+        self.region_columns: Sequence[str] = ()
         self.context_column: str | None = None
+        self.separator: str | None = None
         with opened_source(self.source, name) as file:
             self.bytes_total = size_of(file, name)
         self._open(encoding)
@@ -155,8 +164,8 @@ class RowFile:
         """A table in the form of `Rows.full_rows`."""
         return table
 
-    def _candidates(self, columns: Iterable[str]) -> list[str]:
-        """The columns whose strings, in the first rows, mostly look like a text; without any, all columns
+    def text_columns(self, columns: Iterable[str]) -> list[str]:
+        """Those of `columns` whose strings, in the first rows, mostly look like a text; without any, all
         with strings.
         """
         prose = {}
@@ -167,26 +176,73 @@ class RowFile:
                 prose[column] = 2 * sum(map(_is_prose, strings)) > len(strings)
         return [column for column in prose if prose[column]] or list(prose)
 
-    def choose(self, column: str | None, context: str | None) -> None:
-        """Read the texts from `column` (None: the only one with texts), and their contexts from `context`.
+    def choose(
+        self,
+        column: str | Sequence[str] | None,
+        context: str | None,
+        *,
+        separator: str | None = None,
+        join: str | None = None,
+        blanks: Blanks = "next",
+    ) -> None:
+        """Read the texts from `column`, and their contexts from `context`; `open_rows` has the arguments.
 
-        Raises ConfigError for an absent column, and if `column` is None and several hold texts, or none.
+        Raises ConfigError for an absent column, for a separator of several columns or without a character,
+        and if `column` is None and several hold texts, or none.
         """
-        for named in filter(None, (column, context)):
-            if named not in self.columns and self.format != "jsonl":  # where any later line may have it
+        names = [column] if isinstance(column, str) else list(map(str, column or ()))
+        columns: Sequence[str] = self.columns
+        if len(names) > 1 or any("*" in name and name not in columns for name in names):
+            columns = self.all_columns()
+            names = [column for name in names for column in _numbered(name, columns)]
+        for named in filter(None, (*names, context)):
+            # Any line of JSON may have a column, unless all were asked.
+            if named not in columns and (self.format != "jsonl" or columns is not self.columns):
                 raise ConfigError(
                     "{name} has no column {column!r}; it has {columns}",
                     name=self.name,
                     column=named,
-                    columns=_listed(self.columns),
+                    columns=_listed(columns),
                 )
-        self.column = column if column is not None else self._only_text_column(context)
-        self.context_column, self.found = context, column is None
+        self.region_columns = names or [self._only_text_column(context)]
+        if separator is not None and (not separator or len(names) > 1):
+            raise ConfigError(
+                "a separator is at least one character, and parts the texts of one column; received "
+                "{separator!r} and {columns}",
+                separator=separator,
+                columns=_listed(self.region_columns),
+            )
+        self.context_column, self.found = context, not names
+        self.separator, self._join, self._blanks = separator, join, blanks
+
+    @property
+    def column(self) -> str:
+        """The names of `region_columns`."""
+        return ", ".join(self.region_columns)
+
+    def all_columns(self) -> Sequence[str]:
+        """The names of all rows' columns, whatever their number."""
+        return self.columns
+
+    def region_names(self, count: int | None = None) -> Sequence[str]:
+        """The names of a row's regions, `count` of them: those of its columns, or region_1, region_2, … of a
+        text that a separator parts. None for texts in one piece.
+
+        Without a `count` those of all rows; reads a file with a separator to its end.
+        """
+        if self.separator is None:
+            return self.region_columns if len(self.region_columns) > 1 else ()
+        if count is None:
+            count = 0
+            with suppress(TextError):  # reported when the file is scored
+                for rows in self.batches():
+                    count = max(count, *(len(parts) - 1 for parts in rows.parts))
+        return [f"region_{n}" for n in range(1, count + 1)]
 
     def _only_text_column(self, context: str | None) -> str:
         """The one column beside `context` that may hold the texts."""
         columns = [column for column in self.columns if column != context]
-        candidates = self._candidates(columns)
+        candidates = self.text_columns(columns)
         if len(candidates) == 1:
             return candidates[0]
         if not candidates:
@@ -196,8 +252,8 @@ class RowFile:
                 columns=_listed(columns),
             )
         raise ConfigError(
-            "{name} has more than one column of texts: {columns}; say which with --column "
-            "(column=… in Python)",
+            "{name} has more than one column of texts: {columns}; say which with --column (column=… in "
+            "Python), or all that have regions",
             name=self.name,
             columns=_listed(candidates),
         )
@@ -208,24 +264,52 @@ class RowFile:
         Raises TextError where the file is damaged, after the rows before the damage.
         """
         start = 0
-        columns = [name for name in dict.fromkeys((self.column, self.context_column)) if name is not None]
-        for table in self.tables(columns, whole=full):
-            texts = _texts(self.cells(table, self.column), self.column)
-            before: list[str | Fault] = [""] * len(texts)
-            if self.context_column is not None:
-                before = _texts(self.cells(table, self.context_column), self.context_column)
-            rows = list(map(_row, texts, before))
+        contexts = [] if self.context_column is None else [self.context_column]
+        optional = len(self.region_columns) > 1
+        for table in self.tables(list(dict.fromkeys([*self.region_columns, *contexts])), whole=full):
+            texts = [_texts(self.cells(table, name), name, optional) for name in self.region_columns]
+            before = [_texts(self.cells(table, name), name) for name in contexts] or [[""] * len(texts[0])]
+            rows = list(map(self._parts, *before, *texts))
             begin = size = 0
-            for end, (text, context, _fault) in enumerate(rows, start=1):
-                size += len(text) + len(context)
+            for end, (parts, _fault) in enumerate(rows, start=1):
+                size += sum(map(len, parts))
                 if size >= BATCH_CHARS or end == len(rows):
                     all_columns = self.full_rows(table[begin:end]) if full else None
-                    texts_of_batch, contexts, faults = map(list, zip(*rows[begin:end], strict=True))
-                    yield Rows(start + begin, texts_of_batch, contexts, faults, all_columns)
+                    parts_of_batch, faults = map(list, zip(*rows[begin:end], strict=True))
+                    yield Rows(start + begin, parts_of_batch, faults, all_columns)
                     # A batch ends by characters, not by rows: one long row must not wait for a thousand
                     # others.
                     begin, size = end, 0
             start += len(rows)
+
+    def _parts(self, context: str | Fault, *texts: str | Fault) -> tuple[list[str], Fault | None]:
+        """A row's context and the regions of its text, and its fault."""
+        cells = list[str]()
+        for cell in (context, *texts):
+            if isinstance(cell, Fault):
+                return ["", ""], cell
+            cells.append(cell)
+        regions = cells[1:] if self.separator is None else cells[1].split(self.separator)
+        if len(regions) > MAX_COLUMNS:
+            error = TextError(
+                "it has {n:,} regions, and at most {most:,} are read", n=len(regions), most=MAX_COLUMNS
+            )
+            return ["", ""], Fault("long", error)
+        return [cells[0], *joined(regions, self._join, self._blanks)], None
+
+
+def _numbered(name: str, columns: Iterable[str]) -> list[str]:
+    """The columns that a name with a * stands for, a number in its place, in the order of these numbers; the
+    name itself for a column's and where there is none.
+
+    >>> _numbered("region_*", ["region_10", "region_9", "region_", "item"])
+    ['region_9', 'region_10']
+    """
+    pattern = re.compile(re.escape(name).replace(r"\*", r"(\d+)", 1))
+    numbers = {
+        column: int(match[1]) for column in columns if "*" in name and (match := pattern.fullmatch(column))
+    }
+    return sorted(numbers, key=numbers.__getitem__) if numbers and name not in columns else [name]
 
 
 def _is_prose(value: str) -> bool:
@@ -242,8 +326,9 @@ def _listed(columns: Sequence[str]) -> str:
 MISSING = object()
 
 
-def _texts(cells: Sequence[Any], column: str) -> list[str | Fault]:
-    return [_text(cell, column) for cell in cells]
+def _texts(cells: Sequence[Any], column: str, optional: bool = False) -> list[str | Fault]:
+    """The cells of a column as texts; where they are `optional`, one that is null or missing is empty."""
+    return ["" if optional and (cell is None or cell is MISSING) else _text(cell, column) for cell in cells]
 
 
 def _text(cell: Any, column: str) -> str | Fault:
@@ -265,15 +350,9 @@ def _text(cell: Any, column: str) -> str | Fault:
     if cell is None:
         return Fault("null", TextError("its {column} is null", column=column))
     received = _json_type(cell)
-    return Fault("type", TextError("its {column} is {received}, no text", column=column, received=received))
-
-
-def _row(text: str | Fault, context: str | Fault) -> tuple[str, str, Fault | None]:
-    """A row's text, its context and its fault."""
-    for part in (text, context):
-        if isinstance(part, Fault):
-            return "", "", part
-    return str(text), str(context), None
+    return Fault(
+        "type", TextError("its {column} is {received}, not a text", column=column, received=received)
+    )
 
 
 def _json_type(value: object) -> str:
@@ -379,6 +458,13 @@ class JsonLines(_Lines):
         first = self.full_rows(self._first)
         self.columns = tuple(islice(dict.fromkeys(chain.from_iterable(first)), MAX_COLUMNS))
 
+    def all_columns(self) -> Sequence[str]:
+        columns = dict[str, None]()
+        with suppress(TextError):  # reported when the file is scored
+            for row in self.rows():
+                columns |= {} if isinstance(row, Fault) else dict.fromkeys(row)
+        return tuple(columns)
+
     def rows(self) -> Iterator[Row | Fault]:
         # Bytes outside the encoding become half surrogates, by which `_row` knows them.
         for number, line in enumerate(self.lines("surrogateescape"), start=1):
@@ -397,7 +483,7 @@ class JsonLines(_Lines):
             error = TextError("line {line:,} is not {encoding}", line=number, encoding=encoding)
         except (ValueError, RecursionError) as wrong:  # numbers of thousands of digits, too
             reason = "it is nested too deep" if isinstance(wrong, RecursionError) else str(wrong)
-            error = TextError("line {line:,} is no JSON: {reason}", line=number, reason=reason)
+            error = TextError("line {line:,} is not JSON: {reason}", line=number, reason=reason)
         else:
             if isinstance(value, dict):
                 return value
@@ -466,7 +552,7 @@ class Csv(_Lines):
             except StopIteration:
                 return
             except csv.Error as error:
-                yield Fault("broken", TextError("it is no CSV: {reason}", reason=error))
+                yield Fault("broken", TextError("it is not CSV: {reason}", reason=error))
                 continue
             if record:
                 yield record
@@ -474,7 +560,7 @@ class Csv(_Lines):
     def _bounded(self, line: str) -> str:
         if len(line) > MAX_ROW_CHARS:
             raise TextError(
-                "{name} has a line longer than {most:,} characters; it is no CSV file of texts",
+                "{name} has a line longer than {most:,} characters; it is not a CSV file of texts",
                 name=self.name,
                 most=MAX_ROW_CHARS,
             )
@@ -502,7 +588,7 @@ def _distinct(head: list[str], name: str) -> list[str]:
     """The columns' names, without blanks around; a second of the same name gets a number."""
     if len(head) > MAX_COLUMNS:
         raise TextError(
-            "{name} has {columns:,} columns, and at most {most:,} are read; it is no CSV file of texts",
+            "{name} has {columns:,} columns, and at most {most:,} are read; it is not a CSV file of texts",
             name=name,
             columns=len(head),
             most=MAX_COLUMNS,
@@ -644,7 +730,8 @@ class Parquet(RowFile):
         except (parquet_library().ArrowException, OSError, ValueError, MemoryError) as error:
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             raise TextError(
-                "{name} is no Parquet file, or it is damaged or cut off ({reason}); fetch or write it again",
+                "{name} is not a Parquet file, or it is damaged or cut off ({reason}); fetch or write it "
+                "again",
                 name=self.name,
                 reason=reason,
             ) from None
@@ -664,16 +751,23 @@ _READERS: dict[Format, type[RowFile]] = {"jsonl": JsonLines, "csv": Csv, "parque
 def open_rows(
     source: Source,
     *,
-    column: str | None = None,
+    column: str | Sequence[str] | None = None,
     context: str | None = None,
+    separator: str | None = None,
+    join: str | None = None,
+    blanks: Blanks = "next",
     encoding: str | None = None,
     name: str | None = None,
     format: Format | None = None,
 ) -> RowFile:
     """A file of rows, by its path or as a seekable binary file.
 
-    column    the column of the texts; None: found if only one column holds texts
+    column    the column of the texts; several hold the regions of one text each, in order, where one that is
+              null or missing is empty. A * stands for numbers: "region_*" for region_1, region_2, …
+              None: found if only one column holds texts
     context   the column of the contexts, each read before its text and not counted
+    separator  what parts the regions in the texts of one column; it isn't read
+    join, blanks  what is read between regions, and for which it counts: `rnnviz.text.characters.joined`
     encoding  the file's encoding; None: found from the file
     name      stands for the file in messages
     format    by default as the name's ending says
@@ -690,11 +784,11 @@ def open_rows(
     format = format or format_of(name)
     if format is None:
         raise ConfigError(
-            "{name} is no file of rows by its ending; those end in {endings}, or .gz and .zst after "
-            "the first four",
+            "{name} is not a file of rows by its ending; those end in {endings}, or .gz and .zst after the "
+            "first four",
             name=name,
             endings=", ".join(ENDINGS),
         )
     file = _READERS[format](source, name, encoding)
-    file.choose(column, context)
+    file.choose(column, context, separator=separator, join=join, blanks=blanks)
     return file

@@ -96,7 +96,7 @@ class Vocabulary(ReprMixin):
         for character in characters:
             if not isinstance(character, str) or len(character) != 1 or 0xD800 <= ord(character) < 0xE000:
                 raise ConfigError(
-                    "a vocabulary holds single characters; received {character!r}", character=character
+                    "a vocabulary has single characters; received {character!r}", character=character
                 )
         if list(characters) != sorted(set(characters)):
             raise ConfigError("a vocabulary's characters must be sorted by code point, each once")

@@ -153,6 +153,24 @@ def test_continue_writes_coloured_text_as_one_undo_step(live: Live) -> None:
 
 
 @pytest.mark.usefixtures("anew")
+@pytest.mark.parametrize("model", ["names-lstm"])
+def test_continue_says_that_the_network_ended_the_text(live: Live) -> None:
+    live.write("Elizabeth")
+    set_dial(live, "temperature", 0)
+    said = live.page.get_by_text("The network ended the text there")
+    live.caret(0)
+    live.page.get_by_role("button", name="Continue").click()
+    live.reads(rnnviz.sample(rnnviz.load("names-lstm"), "", 40, temperature=0) + "Elizabeth")
+    expect(said).to_be_hidden()
+    live.write("Elizabeth")
+    live.page.get_by_role("button", name="Continue").click()
+    expect(said).to_be_visible()
+    live.reads("Elizabeth")
+    live.press("!")
+    expect(said).to_be_hidden()
+
+
+@pytest.mark.usefixtures("anew")
 def test_tree_shows_what_could_follow_and_writes_it(live: Live) -> None:
     branch_out(live)
 

@@ -29,7 +29,7 @@ def test_explore_opens_with_bars_on_one_screen(live: Live) -> None:
 @pytest.mark.parametrize("model", ["timemachine-gru"])
 def test_memoryless_network_is_shown_and_kept_in_address(live: Live) -> None:
     page, switch = live.page, live.page.get_by_role("switch", name="Without memory")
-    line, caption = page.locator(".rv-line-memoryless"), page.get_by_text("reads one character only")
+    line, caption = page.locator(".rv-line-memoryless"), page.get_by_text("sees only the last character")
     first = page.locator(".rv-next-list li").first
     for element in (line, caption, first.locator(".rv-share")):
         expect(element).to_be_hidden()

@@ -56,7 +56,7 @@ def test_server_restart_keeps_text_and_focus(browser: Browser, models_folder: Pa
         read.reads(f"{OPENING}!")
         scoring.bring_to_front()
         scoring.get_by_text("How it's calculated").click()
-        expect(scoring.get_by_text("not here any more")).to_be_visible()
+        expect(scoring.get_by_text("no longer here")).to_be_visible()
         expect(scoring.get_by_text("Perplexity of an example")).to_be_visible()
         expect(scoring.get_by_text("mine.txt")).to_have_count(0)
     context.close()

@@ -89,6 +89,10 @@ WALK = [
     ("End", 5, 3),
     ("PageDown", 6, 0),  # from the last stop: the appendix is not on the way
     ("ArrowLeft", 5, 3),
+    ("ArrowDown", 5, 3),
+    ("Space", 6, 0),
+    ("Shift+Space", 6, 0),
+    ("ArrowLeft", 5, 3),
     ("Shift+Space", 5, 2),
     ("Home", 5, 0),
 ]

@@ -91,12 +91,16 @@ def test_second_network_reads_beside_the_first(texts: Texts, models_folder: Path
     viewer = texts.root.get_by_test_id("rnnviz-viewer")
     expect(viewer.get_by_role("combobox", name="Colour").get_by_role("option")).to_have_count(3)
     expect(viewer.locator(".vw-path.vw-model-1")).to_have_count(2)
+    expect(viewer.locator(".vw-legend")).to_contain_text("last 50 characters")
+    texts.read("short.txt", TEXT[:50].encode())
+    expect(viewer.locator(".vw-legend")).to_have_text("tiny-grutiny-lstm")  # there is one line each
 
 
 def test_pasted_text_passages_and_table(texts: Texts, tmp_path: Path) -> None:
     root = texts.root
     root.get_by_role("textbox", name="Paste a text").fill(LONG[:3000])
-    root.get_by_role("button", name="Read the pasted text").click()
+    for key in ("A", "X", "V"):  # the paste is read at once
+        texts.page.keyboard.press(f"ControlOrMeta+{key}")
     expect(root.locator(".tp-of")).to_have_text("Perplexity of the pasted text")
     root.locator(".tp-passages button").first.click()
     place = int(root.locator(".tp-passages td").nth(1).inner_text().replace(",", ""))

@@ -76,7 +76,7 @@ def test_heat_map_opens_on_steadiest_units(live: Live) -> None:
     live.page.keyboard.type(" tonight")
     live.painted(len(live.text))
     assert numbers.all_inner_texts() == units  # they don't move while one types
-    expect(live.page.locator(".rv-counting")).to_contain_text("counts of 6-character sequences")
+    expect(live.page.locator(".rv-counting")).to_contain_text("counts 6-character sequences")
     live.page.get_by_role("button", name=f"all {UNITS} units").click()
     expect(numbers).to_have_count(0)
     live.open_more()

@@ -16,7 +16,7 @@ from tests.support.explore_page import MODEL, expect_bars
 
 def test_hovered_column_frames_character_and_shows_prediction(live: Live) -> None:
     expect(live.readout).to_be_empty()
-    notice = live.page.get_by_text("One row, one number")
+    notice = live.page.get_by_text("Each row is one number")
     expect(notice).to_be_visible()
     live.page.mouse.move(*live.column(4.5 / 24))  # short texts are drawn in 24 columns
     trace = rnnviz.trace(MODEL, live.text)
@@ -27,7 +27,7 @@ def test_hovered_column_frames_character_and_shows_prediction(live: Live) -> Non
     expect(notice).to_be_hidden()
     expect_bars(live, 4)
     expect(live.page.locator(".rv-next-foot")).to_have_text(
-        f"undecided: {trace.entropy[4] / np.log(2):.2f} bits"
+        f"unsure: {trace.entropy[4] / np.log(2):.2f} bits"
     )
     framed(live, "point", 4)
     expect(live.page.locator(".rv-next-head")).to_contain_text("Expected after The·")
@@ -70,7 +70,8 @@ def rests(live: Live, t: int) -> str:
     bits = occlusion_bits(rnnviz.trace(MODEL, live.text), t)
     best = int(bits.argmax())
     likeliest = visible(live.text[t - len(bits) + best])
-    return rf"Why “{visible(live.text[t])}”\? .*Most: “{re.escape(likeliest)}” \({bits[best]:.2f} bits\)"
+    most = rf"“{re.escape(likeliest)}” most of all \({bits[best]:.2f} bits\)"
+    return rf"Why “{visible(live.text[t])}”\? .*{most}"
 
 
 def test_clicked_letter_is_explained_until_next_key(live: Live) -> None:
@@ -105,7 +106,7 @@ def test_why_button_explains_letter_before_caret(live: Live) -> None:
     expect(ask).to_have_attribute("aria-pressed", "false")
     coloured(live, plain)
     live.page.mouse.click(*middle(live, 0))
-    expect(caption).to_have_text("Why “T”? Nothing stands before it.")
+    expect(caption).to_have_text("Why “T”? Nothing comes before it.")
     live.page.get_by_role("button", name="Surprise").click()
     expect(caption).to_have_text(before)
 

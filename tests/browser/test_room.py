@@ -149,7 +149,7 @@ def test_phone_shows_lecturers_step(lectern: Lectern, join: Join) -> None:
     slider = lectern.control("t").get_by_role("slider")
     slider.press("ArrowRight")
     slider.blur()
-    expect(shown).to_contain_text("One term more than without a state")
+    expect(shown).to_contain_text("One more term than without a state")
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert Axe().run(phone).response["violations"] == []
     lectern.press("PageDown")

@@ -124,5 +124,8 @@ def test_phone_shows_text_and_picture_on_one_screen(page: Page, app_url: str, si
     expect(page.locator(".rv-step button").first).to_be_in_viewport()
     page.get_by_role("button", name="Close").click()
     assert page.evaluate(WIDER) <= 0
+    page.get_by_role("textbox", name="Your text").click(position={"x": 60, "y": 15})  # a letter
+    why = page.get_by_role("button", name="Why this letter?", pressed=True)
+    expect(why).to_be_in_viewport(ratio=0.99)  # the row has scrolled to it
     page.get_by_role("button", name="Present").click()  # shows the whole picture
     expect(page.locator(".rv-heat")).to_be_visible()

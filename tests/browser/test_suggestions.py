@@ -46,7 +46,7 @@ def test_rewriting_makes_characters_known(page: Page, app_url: str) -> None:
     live.write("It’s late, “so” he said, and went home again.")
     before = float(live.number("perplexity"))
     note = page.locator(".rv-note-rewriting")
-    expect(note).to_contain_text("Unknown characters with straight quotes: fewer by 3.")
+    expect(note).to_contain_text("With straight quotes: 3 fewer unknown.")
     page.get_by_role("button", name="Use straight quotes").click()
     straight = 'It\'s late, "so" he said, and went home again.'
     live.painted(len(straight))

@@ -42,9 +42,9 @@ def test_a_file_is_exported_beside_itself(run: Run, models_folder: Path) -> None
         ("absent --torch a.py", "no model is called 'absent'"),
         ("tiny-gru --torch torch.py", "Python would import torch.py in place of the library"),
         ("tiny-gru --torch json.py", "call the file otherwise"),
-        ("tiny-gru --torch a.csv", "let it end in .py"),
-        ("tiny-gru --torch notes.py", "no .py file that rnnviz wrote; name another"),
-        ("tiny-gru --torch other/a.py", "holds other weights than tiny-gru; name a file in another folder"),
+        ("tiny-gru --torch a.csv", "end the name in .py"),
+        ("tiny-gru --torch notes.py", "isn't a .py file that rnnviz wrote; name another"),
+        ("tiny-gru --torch other/a.py", "with other weights than tiny-gru's; name a file in another folder"),
     ],
 )
 def test_export_refuses_what_has_no_program_or_would_harm(

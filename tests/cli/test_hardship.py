@@ -22,7 +22,7 @@ def test_read_file_is_never_overwritten(run_beside_text: Run, file: str, option:
     shutil.copy("tiny.txt", file)
     code, _, err = run_beside_text("perplexity", file, "--model", "tiny-gru", *option)
     assert code == 1
-    assert f"{file} is read here, and would be written over" in err
+    assert f"{file} is read here, and would be overwritten" in err
     assert Path(file).read_text("utf-8") == TEXT * 4
 
 

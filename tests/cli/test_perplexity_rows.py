@@ -156,3 +156,41 @@ def test_as_sets_format_of_standard_input(scored: Run, tmp_path: Path) -> None:
         options = ["--as", kind, "--column", "text", "--output", "out.parquet", *MODEL]
         (score,) = scored("-", *options, data=(tmp_path / file).read_bytes()).objects
         assert score["rows"] == len(pq.read_table(tmp_path / "out.parquet")) == len(ROWS)
+
+
+CUT = [{"text": "The lever| of us"}, {"text": "half|of|us|jumped."}, {"text": None}]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "csv"])
+def test_output_has_the_nats_of_each_region(scored: Run, ending: str, tmp_path: Path) -> None:
+    (tmp_path / "cut.jsonl").write_text(written(CUT), "utf-8")
+    (tmp_path / "short.jsonl").write_text(written(CUT[:1]), "utf-8")
+    out = f"out.{ending}"
+    options = ["--column", "text", "--separator", "|", "--output", out, *MODEL]
+    assert scored("short.jsonl", "cut.jsonl", *options).code == 0
+    read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
+    table = read[ending](tmp_path / out)
+    regions = table[[f"nll_region_{n}" for n in range(1, 5)]]
+    assert regions.notna().sum(axis=1).tolist() == [2, 2, 4, 0]
+    assert regions.sum(axis=1).tolist()[:3] == pytest.approx(table["nll"].tolist()[:3])
+    again = scored(out, "--column", "text", "--separator", "|", "--output", "again.csv", *MODEL)
+    assert again.code == 0
+    table = pd.read_csv(tmp_path / "again.csv")
+    assert table["rnnviz_nll_region_1"].tolist() == pytest.approx(table["nll_region_1"].tolist(), nan_ok=True)
+
+
+def test_columns_are_regions_and_blanks_count_as_said(scored: Run, tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("region_1,region_2\nThe,lever\n", "utf-8")
+    nats = {}
+    for blanks in ("next", "previous"):
+        options = ["--column", "region_*", "--blanks", blanks, "--output", "out.csv", *MODEL]
+        (score,) = scored("items.csv", *options).objects
+        assert (score["column"], score["characters"]) == ("region_1, region_2", 9)
+        nats[blanks] = pd.read_csv(tmp_path / "out.csv")["nll_region_1"].item()
+    assert nats["next"] < nats["previous"]
+    named = ["--column", "region_1", "--column", "region_2", "--join", "", *MODEL]
+    assert scored("items.csv", *named).objects[0]["characters"] == len("Thelever")
+    one = scored("items.csv", "e.txt", *MODEL)
+    assert "say which with --column (column=… in Python), or all that have regions" in one.err
+    refused = scored("e.txt", "--separator", "|", *MODEL)
+    assert (refused.code, "e.txt is one text without columns" in refused.err) == (1, True)

@@ -55,13 +55,13 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "perplexity: a long page": ([*SCORED, "--html", "x" * 260 + ".html"], "too long"),
     "perplexity: compare": ([*SCORED, "--compare", "nobody"], "nobody"),
     "rows: given": (
-        [*SCORED, "--given", "asked"], "--given names a column, and book.txt is one text",
+        [*SCORED, "--given", "asked"], "are of texts in columns, and book.txt is one text",
     ),
-    "rows: a page": ([*ROWS, "--html", "out.html"], "--per-character, --per-word and --html are of one text"),
+    "rows: a page": ([*ROWS, "--html", "out.html"], "--per-word and --html are for one text"),
     "rows: a table": ([*ROWS, "--output", "out.xlsx"], "as .parquet, .jsonl or .csv; received 'xlsx'"),
     "rows: a table's folder": ([*ROWS, "--output", "absent/out.csv"], "there is no folder for it"),
     "rows: no parquet": (
-        ["perplexity", "book.txt", "--as", "parquet", "--column", "text", *GRU], "is no Parquet file",
+        ["perplexity", "book.txt", "--as", "parquet", "--column", "text", *GRU], "is not a Parquet file",
     ),
 }  # fmt: skip
 

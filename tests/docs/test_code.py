@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = [
         f"{a}{b}" for a in ("An", "Bel", "Cor", "Dan", "El", "Fre") for b in ("a", "ie", "na", "le", "ys")
     ]
+    (path / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "regions.csv", path / "examples")
     (path / "names.csv").write_text("\n".join(["name", *names * 4, ""]), "utf-8")
     rows = "".join(f"{json.dumps({'id': n, 'text': PROSE[n:]})}\n" for n in range(9)).encode()
     for name, data in (("corpus/rows.jsonl", rows), ("more/rows.jsonl.gz", gzip.compress(rows))):

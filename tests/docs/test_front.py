@@ -27,7 +27,7 @@ def test_readme_opens_with_film_in_light_and_dark() -> None:
     films, stills = ["docs/pictures/typing-dark.webp", "docs/pictures/typing-light.webp"], named[:2]
     assert named == [*stills, *films]
     assert all("explore" in still for still in stills), "for those who want nothing to move"
-    assert [film.relative_to(ROOT).as_posix() for film in FILMS] == films
+    assert all(film.name in README for film in FILMS)
 
 
 def test_stills_come_in_light_and_dark() -> None:

@@ -22,7 +22,7 @@ CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "test_damaged.py"
 THIS_FILE = "docs/test_security.py"
 
 PROMISES: dict[str, list[str]] = {
-    "this machine alone. It listens on localhost": [f"{GUARD}::test_app_listens_on_localhost_alone"],
+    "only this machine. The app listens on localhost": [f"{GUARD}::test_app_listens_on_localhost_alone"],
     "refuses requests that name another host": [f"{GUARD}::test_foreign_host_is_403"],
     "or come from another site's page": [f"{GUARD}::test_foreign_origin_is_403_without_lookup"],
     "the networks' page, the open question and votes, nothing else": [f"{DOOR}::test_unknown_path_is_404"],
@@ -36,7 +36,7 @@ PROMISES: dict[str, list[str]] = {
         f"{THIS_FILE}::test_numbers_are_the_codes",
         f"{DOOR}::test_connections_beyond_bound_are_cut",
     ],
-    "has one vote a question": [f"{DOOR}::test_two_phones_hear_vote_and_hear_close"],
+    "has one vote per question": [f"{DOOR}::test_two_phones_hear_vote_and_hear_close"],
     "checked by its SHA-256": [
         "text/test_downloads.py::test_failed_download_names_the_reason_and_keeps_the_cache"
     ],
@@ -73,12 +73,12 @@ PROMISES: dict[str, list[str]] = {
     "shapes are checked before memory is taken": [
         f"{DAMAGED}::test_a_damaged_file_is_a_sentence_or_the_right_answer"
     ],
-    "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
+    "A damaged file spoils nothing else": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
     "What a card says is shown as text": [
         "ui/shell/test_main.py::test_card_shows_baselines_and_ngram_can_score",
         "page/test_build.py::test_markup_in_card_stays_text",
     ],
-    "to the names that it was told alone (`RNNVIZ_HOSTS`), and to their pages": [
+    "only to the names that it was given (`RNNVIZ_HOSTS`), and to their pages": [
         f"{GUARD}::test_allowed_hosts_and_origins_are_served"
     ],
     "made only with its page's token": [

@@ -1,9 +1,7 @@
-"""Tables that promise to be complete: commands, variables of the environment, what comes from others."""
+"""Tables that promise to be complete: commands, variables of the environment, extras."""
 
-import json
 import re
 import tomllib
-from pathlib import Path
 
 from rnnviz.cli import COMMANDS_HELP
 from rnnviz.ui.serving import guard
@@ -46,13 +44,3 @@ def test_the_page_of_the_package_has_all_extras() -> None:
     ]
     # fast is the lab by its oldest name
     assert set(extras) - {"fast"} == {name for name in listed if name in extras}
-
-
-def test_the_notice_names_files_that_are_there_and_katexs_version() -> None:
-    notice = (ROOT / "NOTICE").read_text("utf-8")
-    named = re.findall(r"(?:rnnviz|docs|models)/[\w./-]*\w", notice)
-    assert len(named) > 5
-    for name in named:
-        assert (ROOT / name).exists() or Path(f"{ROOT / name}.safetensors").is_file(), name
-    package = json.loads((ROOT / "package.json").read_text("utf-8"))
-    assert f"KaTeX {package['devDependencies']['katex']}," in notice

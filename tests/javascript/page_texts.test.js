@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { FileError } from "../../rnnviz/page/safetensors.js";
-import { MAX_TEXT_BYTES, readText } from "../../rnnviz/page/text_file.js";
+import { MAX_TEXT_BYTES, mixLines, readText } from "../../rnnviz/page/text_file.js";
 import { keepPasted, keptPasted, TextPage } from "../../rnnviz/page/text_page.js";
 import { TextRecord } from "../../rnnviz/page/text_record.js";
 import { ViewerAnswers } from "../../rnnviz/page/viewer_answers.js";
@@ -78,6 +78,19 @@ for (const [kind, [content, reason, values, encoding]] of Object.entries(REFUSED
         return true;
       },
     ));
+
+test("lines are mixed each time alike, empty ones left out, equal ones together", () => {
+  const lines = Array.from({ length: 40 }, (_, i) => `line ${i % 20}`);
+  const mixed = mixLines(`${lines.slice(0, 20).join("\r\n")}\n\n${lines.slice(20).join("\r")}`);
+  const found = mixed.split("\n");
+  assert.equal(found.pop(), "", "each ends");
+  assert.deepEqual(found.toSorted(), lines.toSorted());
+  assert.notDeepEqual(found.slice(0, 3), lines.slice(0, 3));
+  for (let i = 0; i < 40; i += 2) assert.equal(found[i], found[i + 1]);
+  assert.equal(mixLines(lines.join("\n")), mixed);
+  assert.equal(mixLines("a\u0003b"), "a\ufffdb\n", "the end of a text stands in none");
+  assert.equal(mixLines("\n\n"), "");
+});
 
 // ---- costs ----
 

@@ -34,7 +34,7 @@ def test_output_3_rests_on_what_was_read_and_its_loss_on_the_label(
     (table,) = nodes_of(picture, "table")
     usual, changed = (row[1] for row in table["rows"])
     assert (float(change) > 0, usual != changed) == (bool(output), bool(loss))
-    assert ("has changed: a" in notice, "Its loss has" in notice) == (
+    assert ("has changed: it" in notice, "Its loss has" in notice) == (
         bool(output),
         bool(loss and not output),
     )

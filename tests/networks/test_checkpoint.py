@@ -130,9 +130,9 @@ EARLIER = (
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (written(lambda _: b""), "cut off after 0 bytes"),
     "cut in the header": (written(lambda data: data[:40]), "cut off after 40 bytes"),
-    "cut in the weights": (written(lambda data: data[:-7]), "its header promises"),
-    "more than promised": (written(lambda data: data + b"x"), "its header promises"),
-    "a pickle": (written(lambda _: pickle.dumps({"a": 1}) * 9), "it is no safetensors file"),
+    "cut in the weights": (written(lambda data: data[:-7]), "its header says"),
+    "more than promised": (written(lambda data: data + b"x"), "its header says"),
+    "a pickle": (written(lambda _: pickle.dumps({"a": 1}) * 9), "it is not a safetensors file"),
     "not JSON": (written(lambda _: struct.pack("<Q", 9) + b"{'oh no'}"), "header is not JSON"),
     "JSON, deep": (written(lambda _: struct.pack("<Q", 10**5) + b"[" * 10**5), "header is not JSON"),
     "another program's": (

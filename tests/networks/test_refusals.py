@@ -109,7 +109,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         f"does {ids} occur": (
             lambda _, ids=ids: NgramModel.fit("abcabc", order=4).occurs(np.array(ids, np.int64)),
             ConfigError,
-            f"^this model knows of 1 to 4 symbols; received {len(ids)}$",
+            f"^this model knows sequences of 1 to 4 symbols; received {len(ids)}$",
         )
         for ids in ([], [1] * 5)
     },

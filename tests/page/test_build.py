@@ -58,6 +58,7 @@ def block(page: str, name: str) -> bytes:
 def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
     files = build.folder_files(infos)
     page = files["index.html"].decode()
+    assert "<p>This network reads one character at a time" in page  # before any script has run
     index = index_of(page)
     named = [index["offline"], index["worker"], *index["openings"].values(), *index["texts"].values()]
     named += [*index["training"].values(), *(corpus["file"] for corpus in index["corpora"].values())]
@@ -65,11 +66,11 @@ def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
         named += [network["weights"], network["data"], *network["fixed"].values()]
     linked = re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page)
     fonts = re.findall(r'url\("([^"]+)"\)', files[linked[0]].decode())
-    assert set(files) == {"index.html", *named, *linked, *fonts}
+    assert set(files) == {"index.html", build.NOTICE, *named, *linked, *fonts}
     assert set(index["networks"]) == {"tiny-gru", "tiny-lstm"}
     for name, content in files.items():
         digest = hashlib.sha256(content).hexdigest()[:12]
-        assert name in ("index.html", "offline.js") or f".{digest}." in name
+        assert name in ("index.html", "offline.js", build.NOTICE) or f".{digest}." in name
 
 
 def test_index_leads_a_replaced_network_on(infos: list[ModelInfo], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +139,7 @@ def test_command_writes_folder_and_replaces_former_build(
 
 def test_folder_with_other_files_is_refused(infos: list[ModelInfo], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x", "utf-8")
-    with pytest.raises(ConfigError, match="is not empty and is no page of rnnviz"):
+    with pytest.raises(ConfigError, match="is not empty and isn't a page of rnnviz"):
         folder.write(tmp_path, build.folder_files(infos[:1]))
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -183,7 +184,7 @@ def test_markup_in_card_stays_text(tmp_path: Path) -> None:
     checkpoint.save(tiny("rnn", card=tiny_card(name=evil, title=evil, example=evil)), path)
     page = build.single_file(checkpoint.read_info(path))
     (script,) = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
-    outside = page.replace(script, "")
+    outside = page.replace(script, "").removesuffix(f"<!--\n{build.notice()}-->\n")
     assert "onerror" not in outside
     assert (outside.count("<!--"), outside.count("<img")) == (0, 0)
     fixed = index_of(page)["networks"]["evil"]["fixed"]["en"]

@@ -149,9 +149,9 @@ def sealed(body: bytes) -> bytes:
 
 
 FAULTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "nothing": (lambda d: b"", "no text that rnnviz compressed"),
-    "another program's": (lambda d: b"\x1f\x8b" + d, "no text that rnnviz compressed"),
-    "a text": (lambda d: b"The Time Machine, by H. G. Wells", "no text that rnnviz compressed"),
+    "nothing": (lambda d: b"", "rnnviz did not compress this text"),
+    "another program's": (lambda d: b"\x1f\x8b" + d, "rnnviz did not compress this text"),
+    "a text": (lambda d: b"The Time Machine, by H. G. Wells", "rnnviz did not compress this text"),
     "newer": (lambda d: d[:3] + b"\x09" + d[4:], "has format 9"),
     "no format": (lambda d: d[:3] + b"\0" + d[4:60], "cut off or damaged"),
     "longer": (lambda d: d + b"x", "cut off or damaged"),

@@ -167,6 +167,8 @@ def test_the_end_counts_once_and_only_where_it_is_said() -> None:
     assert (closed.bytes, closed.words) == (9, 2)
     assert closed.to_json()["ends"] == 1
     assert not {"ends", "bits_per_character_without_ends"} & {*open_.to_json()}
+    codes = [[sentence.code for sentence in score.sentences()] for score in (open_, closed)]
+    assert ["score.ends" in said for said in codes] == [False, True]
     trace = rnnviz.trace(model, "The lever", ended=True)
     assert (len(trace), trace.text[-1]) == (10, END)
     assert trace.nll.sum() == pytest.approx(closed.nll, rel=1e-5)

@@ -52,6 +52,20 @@ def test_file_has_its_figures_or_its_error(files: list[str]) -> None:
     assert [n for _file, n in rows] == [1, 2]
 
 
+def test_text_that_the_model_was_trained_on_is_known(files: list[str], tmp_path: Path) -> None:
+    model = rnnviz.load(rnnviz.save(tiny("gru"), tmp_path / "trained.safetensors", corpus=LONG))
+    other = tmp_path / "other.txt"
+    other.write_text("".join(chr(97 + n * n % 23) for n in range(400)), encoding="utf-8")
+    for scoring in (Scoring(model), Scoring(model, compare=True)):
+        for file, share in ((files[0], 1.0), (str(other), 0.0)):
+            ((_file, score),) = scoring.score_files([file])
+            assert isinstance(score, Score)
+            assert score.facts()["overlap"] == share
+            assert ("score.trained-on" in {s.code for s in score.sentences()}) == (share == 1)
+    ((_file, score),) = Scoring(tiny("gru")).score_files(files[:1])
+    assert "overlap" not in score.facts(), "a model without a sketch"  # type: ignore[union-attr]
+
+
 def test_file_of_rows_is_read_as_one_text(files: list[str]) -> None:
     ((_file, score),) = Scoring(tiny("gru"), read_as="text", compare=True).score_files(files[3:])
     assert type(score) is Score
@@ -77,4 +91,4 @@ def test_models_with_differing_readings_are_named(tmp_path: Path) -> None:
 def test_rows_have_no_record_of_characters(files: list[str]) -> None:
     ((_file, error),) = Scoring(tiny("gru")).score_files(files[3:], on_record={files[3]: print})
     assert isinstance(error, ConfigError)
-    assert "a text a row" in str(error)
+    assert "one text per row" in str(error)

@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "rows under a change": (
         lambda _: OLD_PERPLEXITY(GRU, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", change=[]),
         ConfigError,
-        "^change= goes with one text; rows are read without$",
+        "^change= goes with one text; rows are read without it$",
     ),
     "no number": (
         lambda _: perplexity(ConstantModel(math.nan), text="aab"),
@@ -166,7 +166,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "bad rows": (
         lambda _: score_file_rows(UNIFORM, row_file(["{", "["])),
         EmptyTextError,
-        r"no row that can be scored; in the first of 2, row 0: line 1 is no JSON",
+        r"no row that can be scored; in the first of 2, row 0: line 1 is not JSON",
     ),
     # traced
     **{
@@ -182,7 +182,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "no file of a trace": (
         lambda tmp: Trace.load(tmp / "a.npz"),
         CheckpointError,
-        r"a\.npz is no trace",
+        r"a\.npz is not a trace",
     ),
     "no folder for a trace": (
         lambda tmp: READ.save(tmp / "no" / "folder.npz"),

@@ -96,7 +96,7 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     assert [(row, str(error)) for row, error in score.examples][::2] == [
         (1, "its text is null"),
         (3, "it has no characters"),
-        (6, "its text is a number, no text"),
+        (6, "its text is a number, not a text"),
     ]
     _, alone = score_file_rows(model, row_file([*good, {"text": "\n"}]))
     assert score.perplexity == pytest.approx(alone.perplexity, rel=1e-6)

@@ -107,7 +107,7 @@ def test_facts_hold_figures_interval_and_comparison() -> None:
     facts = scored(compared=compared, overlap=Contamination(0.2, 10)).facts()
     figures = SCORE.to_json()
     assert list(figures.values()) == [*FIGURES, False, 0, None, None, 0]
-    assert list(facts) == [*figures, "interval", "interval_method", "interval_why_not", "compared"]
+    assert list(facts) == [*figures, "interval", "interval_method", "interval_why_not", "overlap", "compared"]
     assert facts.items() >= figures.items()
     assert (facts["interval"], facts["interval_why_not"]) == ([3.6, 3.84], None)
     assert [row["best"] for row in facts["compared"]] == [True, False]

@@ -139,6 +139,7 @@ def read(
 
     `change(t, layer, name, value)` is what "hidden" or "cell" (B, H) becomes after input t.
     """
+    assert config.cell in STEPS, f"write the formulas of {config.cell} in this file: docs/cells.md shows how"
     zeros = x.new_zeros(config.layers, len(x), config.hidden_size)
     h, c = (list(part) for part in (*(state or [zeros]), zeros)[:2])
     steps = []

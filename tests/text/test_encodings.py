@@ -109,7 +109,9 @@ STRAY = {
 @pytest.mark.parametrize("place", STRAY)
 def test_a_text_with_stray_nul_bytes_is_not_taken_for_wide_unicode(place: str) -> None:
     data, position = STRAY[place]
-    message = rf"is a text but for NUL characters.*: byte {position:,} is NUL \(0x00\); remove them, or name"
+    message = (
+        rf"is a text except for NUL characters.*: byte {position:,} is NUL \(0x00\); remove them, or name"
+    )
     with pytest.raises(DecodingError, match=message):
         decode(data)
     assert decode(data, encoding="utf-8").text == data.decode()  # its reader may insist

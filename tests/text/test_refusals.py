@@ -228,7 +228,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "rows in a .txt": (
         lambda _: opened_rows(b"", "a.txt"),
         ConfigError,
-        r"a\.txt is no file of rows by its ending",
+        r"a\.txt is not a file of rows by its ending",
     ),
     "no such file of rows": (lambda tmp: open_rows(tmp / "absent.jsonl"), TextError, "there is no file"),
     "rows in UTF-16": (

@@ -111,8 +111,8 @@ def test_faulty_row_is_left_out_alone() -> None:
     assert not any(faults(file)[1::2])
     assert texts(file)[1::2] == ["good"] * len(bad)
     messages = [str(fault.error) for rows in file.batches() for fault in rows.faults if fault]
-    assert messages[1] == "its text is a number, no text"
-    assert messages[4].startswith("line 9 is no JSON: Expecting")
+    assert messages[1] == "its text is a number, not a text"
+    assert messages[4].startswith("line 9 is not JSON: Expecting")
     assert messages[-1] == "line 27 is not UTF-8"
     assert all("\n" not in message and len(message) < 250 for message in messages)
     assert faults(opened_rows(b'{"text": "a", "before": null}', "a.jsonl", context="before")) == ["null"]
@@ -226,12 +226,12 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         ("a.jsonl.gz", b"no gzip", "can't be unpacked as gzip"),
         ("a.jsonl.zst", b"no zst!", "can't be unpacked as Zstandard"),
         ("a.jsonl.gz", gzip.compress(json_lines(ROWS), mtime=0)[:20], "can't be unpacked as gzip"),
-        ("a.parquet", parquet(ROWS)[:-40], "is no Parquet file, or it is damaged or cut off"),
-        ("a.parquet", PLAIN[:100] + bytes(20) + PLAIN[120:], "is no Parquet file, or it is damaged"),
-        ("a.parquet", b"PAR1", "is no Parquet file"),
+        ("a.parquet", parquet(ROWS)[:-40], "is not a Parquet file, or it is damaged or cut off"),
+        ("a.parquet", PLAIN[:100] + bytes(20) + PLAIN[120:], "is not a Parquet file, or it is damaged"),
+        ("a.parquet", b"PAR1", "is not a Parquet file"),
         ("a.csv", b'"' + (b"a" * 9_000_000 + b"\n") * 2, "has no head of columns: "),
         ("a.csv", b"a," * 1000 + b"a\n", "has 1,001 columns, and at most 1,000 are read"),
-        ("a.parquet", b"", "is no Parquet file"),
+        ("a.parquet", b"", "is not a Parquet file"),
         ("a.csv", bytes(100), "is NUL"),
         ("a.csv.gz", gzip.compress(b"text\n\xff\xff", mtime=0), "is not utf-8"),
     ],

@@ -326,7 +326,9 @@ def _check(to: object, batch: int) -> None:
     if batch < 1:
         raise ConfigError("a batch has at least 1 unit; received {batch}", batch=batch)
     if isinstance(to, str) and to not in ("zero", "mean"):
-        raise ConfigError("a missing unit is 'zero', its 'mean', or a number; received {to!r}", to=to)
+        raise ConfigError(
+            "an ablated unit is set to 'zero', to its 'mean', or to a number; received {to!r}", to=to
+        )
 
 
 def holding(text: str, target: str | Target | Mask | None) -> Target | None:
@@ -334,7 +336,7 @@ def holding(text: str, target: str | Target | Mask | None) -> Target | None:
     graded target or one of another length.
     """
     if not text:
-        raise EmptyTextError("a text of no characters has no perplexity; choose another text")
+        raise EmptyTextError("an empty text has no perplexity; choose another text")
     if target is None:
         return None
     checked_target = targets.target(target, text)

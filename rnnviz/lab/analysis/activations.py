@@ -58,13 +58,13 @@ def within_layer(
     layers = {unit.layer for unit in full_units}
     if len(layers) > 1:
         raise ConfigError(
-            "these Units are of layers {layers}; give those of one layer at a time",
+            "these Units belong to layers {layers}; give those of one layer at a time",
             layers=", ".join(map(str, sorted(layers))),
         )
     (theirs,) = layers
     if layer is not None and layer != theirs:
         raise ConfigError(
-            "layer {layer} was asked for, and the Units are of layer {theirs}; leave `layer` out",
+            "layer {layer} was asked for, but the Units belong to layer {theirs}; leave `layer` out",
             layer=layer,
             theirs=theirs,
         )

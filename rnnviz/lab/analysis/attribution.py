@@ -207,6 +207,8 @@ def attribute(
     request = _make_request(reading, character, against, method, instead, last)
     if method == "occlusion":
         attribution = _occluded(reading, request, report)
+    elif request.first == len(request):  # the last text has just ended
+        attribution = replace(request, without=request.whole)
     elif last is not None:
         attribution = _integrated(reading, request, report)
     else:
@@ -288,6 +290,8 @@ def _make_request(
             count=t - first,
             limit=MAX_ATTRIBUTED_CHARS,
         )
+    if method == "integrated":  # a prediction rests on no text that has ended
+        first = max([first, *np.flatnonzero(reading.begins).tolist()])
     target = int(reading.targets(character)[-1])
     against_symbol = None if against is None else reading.symbol(against, "against")
     whole = float(target_scores(reading.weights, reading.top[-1:], target, against_symbol)[0])

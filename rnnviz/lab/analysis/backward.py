@@ -94,7 +94,10 @@ class _LayerAdjoints:
 
     def back(self, t: int, rows: slice) -> Floats | None:
         """Take n rows from t to t - 1; returns the adjoints of the input at t, (n, X)."""
-        return self._by_matrix(t, rows) if self.by_matrix else self._by_parts(t, rows)
+        x = self._by_matrix(t, rows) if self.by_matrix else self._by_parts(t, rows)
+        if self.slopes.begins is not None and self.slopes.begins[t]:
+            self.both[rows] = 0  # a text begins at t, whatever stood before
+        return x
 
     def _by_parts(self, t: int, rows: slice) -> Floats | None:
         slopes, d = self.slopes, self._scaled[rows]  # (n, P, H)

@@ -198,7 +198,7 @@ def directions_in(units: object) -> tuple[Direction, ...]:
         raise ConfigError("give units or directions, not both; received {units!r}", units=units)
     if len({(item.layer, item.quantity, len(item)) for item in directions}) > 1:
         raise ConfigError(
-            "these directions are of several layers or quantities; give those of one at a time: {units!r}",
+            "these directions belong to several layers or quantities; give those of one at a time: {units!r}",
             units=directions,
         )
     return directions

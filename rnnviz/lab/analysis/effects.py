@@ -178,7 +178,7 @@ def effect(
 def _draw_controls(change: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
     """The controls: the same action on as many random units, then directions."""
     if count < 1:
-        raise ConfigError("an effect stands beside at least 1 control; received {count}", count=count)
+        raise ConfigError("an effect needs at least 1 control; received {count}", count=count)
     changed_units = {unit for unit in change.units if not isinstance(unit, Direction)}
     # Controls never hold a changed unit: they would cost what the change costs.
     rest = np.array([unit for unit in range(H) if unit not in changed_units])

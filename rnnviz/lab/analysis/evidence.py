@@ -91,7 +91,7 @@ def needs_fits() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         raise ConfigError(
-            "analysing units needs scikit-learn, which isn't installed: {command} brings it",
+            "analysing units needs scikit-learn, which isn't installed: {command} installs it",
             command=install("lab"),
         ) from None
 

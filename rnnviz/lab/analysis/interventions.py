@@ -195,7 +195,7 @@ def _layer_and_quantity(
     for requested, theirs in ((layer, direction.layer), (quantity, direction.quantity)):
         if requested is not None and requested != theirs:
             raise ConfigError(
-                "{asked!r} was asked for, and the direction is of {theirs!r}; leave {asked!r} out",
+                "{asked!r} was asked for, but the direction is in {theirs!r}; leave {asked!r} out",
                 asked=requested,
                 theirs=theirs,
             )

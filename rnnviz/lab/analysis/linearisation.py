@@ -6,11 +6,11 @@ Shape letters: n inputs (the start symbol and T characters), G blocks, H units, 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from rnnviz.arrays import Floats, Ids
+from rnnviz.arrays import Floats, Ids, Mask
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.lab.analysis.slopes import Slopes, slopes
 from rnnviz.networks.numpy_engine import Weights
@@ -41,11 +41,16 @@ class Reading:
         """(n, H) the top layer's states after each input."""
         return self.hidden[1:, -1]
 
+    @property
+    def begins(self) -> Mask:
+        """(n,) whether each input is a text's end, after which the next text begins from no state."""
+        return np.asarray(self.inputs == self.weights.end, bool)
+
     @cached_property
     def layers(self) -> tuple[Slopes, ...]:
         """The slopes of every layer."""
         rows = self.weights.rows(0, self.inputs, self.hidden)
-        return layer_slopes(self.weights, rows, self.hidden, self.cell)
+        return layer_slopes(self.weights, rows, self.hidden, self.cell, begins=self.begins)
 
     def before(self, t: int) -> tuple[Floats, Floats | None]:
         """The states (L, H) before input t, hidden and cell."""
@@ -71,10 +76,10 @@ class Reading:
 
 
 def layer_slopes(
-    weights: Weights, rows: Floats, hidden: Floats, cell: Floats | None, *, forwards: bool = False
+    weights: Weights, rows: Floats, hidden: Floats, cell: Floats | None, **options: Any
 ) -> tuple[Slopes, ...]:
     """Every layer's slopes at states (n + 1, L, …, H). `rows` (n, …, G·H) are the lowest layer's X W_x + b;
-    `forwards` as in `slopes`.
+    the options are those of `slopes`.
     """
     return tuple(
         slopes(
@@ -82,7 +87,7 @@ def layer_slopes(
             layer.from_inputs(hidden[1:, number - 1]) if number else rows,
             hidden[:, number],
             None if cell is None else cell[:, number],
-            forwards=forwards,
+            **options,
         )
         for number, layer in enumerate(weights.layers)
     )

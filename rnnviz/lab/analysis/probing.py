@@ -242,7 +242,7 @@ class Probe(Pictured, Reported):
         """
         if (layer is None and len(self.layers) > 1) or (layer is not None and layer not in self.layers):
             raise ConfigError(
-                "the probe is of layers {layers}; say which; received {layer!r}",
+                "the probe reads layers {layers}; say which one; received {layer!r}",
                 layers=", ".join(map(str, self.layers)),
                 layer=layer,
             )

@@ -335,8 +335,8 @@ def pushes(
         check_units(unit, weights.layers[-1].units)
     if not weights.readout.shape[1]:
         raise ConfigError(
-            "what a unit speaks for is its column of the output layer's weights, and the readout of {name!r} "
-            "is a function; give an nn.Linear as readout",
+            "what a unit favours is its column of the output layer's weights, but the readout of {name!r} is "
+            "a function; give an nn.Linear as readout",
             name=model.name,
         )
     if k < 1:

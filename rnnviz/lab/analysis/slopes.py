@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.arrays import Array, Floats
+from rnnviz.arrays import Array, Floats, Mask
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import Layer
 
@@ -167,6 +167,7 @@ class Slopes:
     keep     (n, …, H)     of the second state, or of a single one, by itself a step before; None where it is
              0
     through  (n, …, H)     of the hidden state by the second one; None without one
+    begins   (n,)          whether the step reads a text's end, and so begins from no state; None: never
     """
 
     layer: Layer
@@ -176,6 +177,7 @@ class Slopes:
     from_x: Taken
     keep: Floats | None
     through: Floats | None
+    begins: Mask | None = None
 
     @property
     def flows(self) -> bool:
@@ -184,15 +186,28 @@ class Slopes:
 
 
 def slopes(
-    layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None, *, forwards: bool = False
+    layer: Layer,
+    rows: Floats,
+    hidden: Floats,
+    cell: Floats | None = None,
+    *,
+    forwards: bool = False,
+    begins: Mask | None = None,
 ) -> Slopes:
     """One layer's slopes, from rows (n, …, G·H) of X W_x + b and the states (n + 1, …, H) before and after
-    each step. `forwards` computes these states too, and writes all but the first.
+    each step. `forwards` computes these states too, and writes all but the first; `begins` (n,) as in Slopes,
+    of one text.
     """
 
     def step_duals(some: slice) -> dict[str, Dual]:
+        h, c = hidden[some], None if cell is None else cell[some]
+        if begins is not None:
+            h, c = (
+                np.where(begins[some, None], 0, h),
+                None if c is None else np.where(begins[some, None], 0, c),
+            )
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return derivatives(layer, rows[some], hidden[some], None if cell is None else cell[some])
+            return derivatives(layer, rows[some], h, c)
 
     # Which derivatives there are depends on the cell alone, so the first step tells it for all.
     first_step, last = step_duals(slice(0, 1)), "hidden" if cell is None else "cell"
@@ -219,7 +234,8 @@ def slopes(
             cell[begin + 1] = values["cell"].value[0]
     first = sum(state == last for state, _, _ in part_keys)
     from_h = None if layer.W_h is None else _taken(part_keys, "u", layer.W_h, layer.units)
-    return Slopes(layer, parts, first, from_h, _taken(part_keys, "x", layer.W_x, layer.units), keep, through)
+    from_x = _taken(part_keys, "x", layer.W_x, layer.units)
+    return Slopes(layer, parts, first, from_h, from_x, keep, through, begins)
 
 
 def _parts(states: dict[str, Dual]) -> set[Part]:

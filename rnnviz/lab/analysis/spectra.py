@@ -104,7 +104,7 @@ def eigenvalues(W: npt.ArrayLike) -> Complexes:
     """
     matrix = np.array(W, np.float64)
     if not np.isfinite(matrix).all():
-        raise ConfigError("W_hh holds values that are not finite")
+        raise ConfigError("W_hh has values that are not finite")
     values = np.linalg.eigvals(matrix).astype(np.complex128)
     # LAPACK gives no order; ties by real and imaginary part, so that a pair of conjugates is in order too.
     return values[np.lexsort((values.imag, values.real, -np.abs(values)))]

@@ -108,5 +108,7 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     reading = read(model, text)
     rows = weights.rows(layer, reading.inputs, reading.hidden[1:, layer - 1])
     recurrence = layer_parts(weights.layers[layer], rows, reading.hidden[:-1, layer])
-    keep, write = (read_only(np.asarray(recurrence[part], np.float64)) for part in ("keep", "write"))
+    keep, write = (np.array(recurrence[part], np.float64) for part in ("keep", "write"))
+    keep[reading.begins] = 0  # nothing is left of a text that has ended
+    keep, write = read_only(keep), read_only(write)
     return Remaining(reading.text, layer, keep, write)

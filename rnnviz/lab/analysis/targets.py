@@ -120,15 +120,16 @@ class Target:
             )
         if self.values.any():
             raise ConfigError(
-                "{name} holds at every character of this text; choose another text", name=self.name
+                "{name} is true at every character of this text; choose another text", name=self.name
             )
-        raise ConfigError("{name} holds at no character of this text; choose another text", name=self.name)
+        raise ConfigError("{name} is true at no character of this text; choose another text", name=self.name)
 
     def spans(self) -> list[Span]:
         """The (start, stop) of each run of characters where it holds. Raises ConfigError if graded."""
         if self.graded:
             raise ConfigError(
-                "{name} is a matter of degree and has no spans; choose one that holds or not", name=self.name
+                "{name} is a matter of degree and has no spans; choose one that is true or false",
+                name=self.name,
             )
         # +1 where the target begins to hold and -1 after it ends; zeros outside the text close spans at
         # both ends.
@@ -394,8 +395,8 @@ def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "parag
     matches = pattern_target(what, text)
     if not matches.values.any():
         raise ConfigError(
-            "{what!r} is no target's name, and as a pattern it matches nothing in this text; the names are "
-            "{kinds}",
+            "{what!r} is not the name of a target, and as a pattern it matches nothing in this text; the "
+            "names are {kinds}",
             what=what,
             kinds=", ".join((*KINDS, *PYTHON_KINDS)),
         )
@@ -515,8 +516,8 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
         )
     except subprocess.TimeoutExpired:
         raise ConfigError(
-            "the pattern {pattern!r} was still searching after {timeout:g} seconds and was stopped; "
-            "a repetition inside a repetition, as in (a+)+, can take for ever: write it in another way",
+            "the search for {pattern!r} was stopped after {timeout:g} seconds; a repetition inside a "
+            "repetition, as in (a+)+, can take for ever: write it in another way",
             pattern=excerpt,
             timeout=timeout,
         ) from None
@@ -527,7 +528,7 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
     if done.returncode == _INVALID_PATTERN_EXIT:
         reason = done.stderr.decode("utf-8", "replace")[:200]
         raise ConfigError(
-            "the pattern {pattern!r} is no regular expression: {reason}", pattern=excerpt, reason=reason
+            "the pattern {pattern!r} is not a regular expression: {reason}", pattern=excerpt, reason=reason
         )
     if done.returncode != 0:
         raise ConfigError(

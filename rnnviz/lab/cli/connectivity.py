@@ -41,7 +41,13 @@ def connectivity(
             metavar="C",
         ),
     ] = None,
-    lags: Annotated[int, Help("characters that a prediction may rest on", metavar="K")] = 100,
+    lags: Annotated[
+        int | None,
+        Help(
+            "characters that a prediction may rest on (default: a third of the text, at most 100)",
+            metavar="K",
+        ),
+    ] = None,
     characters: Annotated[
         int, Help("characters of the text that are read, at most 10,000", metavar="N", least=1)
     ] = 5_000,
@@ -62,6 +68,8 @@ def connectivity(
         )
         print_findings([row], options, heading, model=model_arg.model, target=symbol)
         return
+    if lags is None:  # a short text has no prediction with 100 characters before it
+        lags = max(2, min(100, len(text) // 3))
     with progress_bar("Going back", options) as progress:
         memory_length = rnnviz.gradients.memory_length(
             model, text, lags=lags, character=character, progress=progress

@@ -183,8 +183,8 @@ def compare_predictions(model: CharModel | CustomModel, symbols: Symbols, check:
         refused[0]
         if refused
         else ConfigError(
-            "check reads no tensor of indices, (T,), (1, T) or (T, 1): {error}; give a function that takes a "
-            "list of indices and returns the logits",
+            "check can't read a tensor of indices, (T,), (1, T) or (T, 1): {error}; give a function that "
+            "takes a list of indices and returns the logits",
             error=errors[0],
         )
     ) from errors[0]
@@ -212,8 +212,8 @@ def _compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> 
             by = np.abs(np.exp(ours[row]) - np.exp(theirs[row]))
             column = int(np.where(differ[row], by, -1).argmax())
             raise ConfigError(
-                "the adapted network is another one than check: after {read!r} its log P of {next!r} is "
-                "{ours:.4f} nats, and check's {theirs:.4f}",
+                "the adapted network differs from check: after {read!r} its log P of {next!r} is {ours:.4f} "
+                "nats, and check's {theirs:.4f}",
                 read=model.vocabulary.decode(picked[: row + 1 - len(begin)] + 1),
                 next=model.vocabulary.symbol(column + 1 - len(unknown)),
                 ours=float(ours[row, column]),
@@ -282,7 +282,7 @@ def build_custom(
     last = same[-1]
     if last is None:
         raise ConfigError(
-            "the step's outputs are no part of its state, so there are none before a text: return the part "
+            "the step's outputs are not part of its state, so there are none before a text: return the part "
             "that the readout reads, or the outputs as one more part"
         )
     # What the steps return besides, such as gates, is shown as a part of the state is: it is zero at first.
@@ -403,8 +403,8 @@ def _check_rows(weights: StepWeights, last: int) -> None:
         raise ConfigError("the network gives NaN: its weights are damaged, or its training diverged")
     if not np.array_equal(alone, again):
         raise ConfigError(
-            "the network gave something else the second time that it read the same: dropout may be on; call "
-            "its eval() first"
+            "the network gave a different answer when it read the same again: dropout may be on; call its "
+            "eval() first"
         )
     try:
         np.testing.assert_allclose(
@@ -412,8 +412,8 @@ def _check_rows(weights: StepWeights, last: int) -> None:
         )
     except Exception as error:  # a difference, or any error of functions that were written for one text
         raise ConfigError(
-            "two texts side by side are read otherwise than each alone: step and readout get a row for each "
-            "of B texts, ids (B,) and parts (B, units), and no row may change another"
+            "two texts side by side are read differently from each alone: step and readout get a row for "
+            "each of B texts, ids (B,) and parts (B, units), and no row may change another"
         ) from error
 
 

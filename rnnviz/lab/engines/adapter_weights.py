@@ -45,9 +45,9 @@ class Symbols:
         twice = unknown is not None and unknown in (where, stop)
         if twice or not all(type(index) is int and 0 <= index < n for index in named):
             raise ConfigError(
-                "start, end and unknown name some of the {n} characters, start and end as they stand there "
-                "or by index, unknown, which is another, by its index from 0; received start={start!r}, "
-                "end={end!r} and unknown={unknown!r}",
+                "start, end and unknown name three of the {n} characters: start and end by the character or "
+                "its index, unknown, which is another, by its index, counted from 0; received "
+                "start={start!r}, end={end!r} and unknown={unknown!r}",
                 n=n,
                 start=start,
                 end=end,
@@ -62,8 +62,8 @@ class Symbols:
         for index in rows:
             if not _is_character(entries[index]):
                 raise ConfigError(
-                    "entry {index} of the characters is {entry!r}, which is no single character; only those "
-                    "that `start` and `unknown` name, and those that no text has, such as '<pad>' and "
+                    "entry {index} of the characters is {entry!r}, which is not a single character; only "
+                    "those that `start` and `unknown` name, and those that no text has, such as '<pad>' and "
                     "'</s>', may be something else",
                     index=index,
                     entry=entries[index],
@@ -72,7 +72,7 @@ class Symbols:
         for index, next_index in pairwise(rows):
             if entries[index] == entries[next_index]:
                 raise ConfigError(
-                    "each character stands once; received {twice!r} twice", twice=entries[index]
+                    "each character occurs once; received {twice!r} twice", twice=entries[index]
                 )
         self.entries, self.rows, self.start, self.unknown = entries, rows, where, unknown
         self.vocabulary = Vocabulary(tuple(entries[index] for index in rows), stop is not None)
@@ -124,9 +124,8 @@ def build(
     """
     if recurrence.bidirectional:
         raise ConfigError(
-            "the recurrence is bidirectional: it reads what comes next to predict what comes next, "
-            "so it is no language model; train it in one direction, or give its forward half to "
-            "rnnviz.adapt_step"
+            "the recurrence is bidirectional: it reads what comes next to predict what comes next, so it is "
+            "not a language model; train it in one direction, or give its forward half to rnnviz.adapt_step"
         )
     layers, H, n = recurrence.num_layers, recurrence.hidden_size, len(symbols.entries)
     units = recurrence.proj_size or H
@@ -171,7 +170,7 @@ def build(
     activation = cast(Activation, getattr(recurrence, "nonlinearity", "tanh"))
     for key, w in tensors.items():
         if not w.isfinite().all():
-            raise ConfigError("tensor {name!r} holds values that are not finite", name=key)
+            raise ConfigError("tensor {name!r} has values that are not finite", name=key)
     config = ModelConfig(cell, symbols.vocabulary.size, H, layers, width, activation)
     model = CharModel(config, symbols.vocabulary, name=name)
     model.load_state_dict(tensors)

@@ -279,7 +279,7 @@ def _model(file: bytes, device: str) -> Any:
 
 
 def score_encoded_rows(file: bytes, device: str, encoded: EncodedRows, precise: bool) -> Doubles:
-    """The costs of rows, (k, 3): see `rnnviz.scoring.rows.RowScorer`."""
+    """The costs of the parts of rows, (p, 5): see `rnnviz.scoring.rows.RowScorer`."""
     return RowScorer(_model(file, device), precise)(encoded)
 
 

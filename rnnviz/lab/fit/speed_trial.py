@@ -117,7 +117,7 @@ def engines_to_try(config: TrainConfig, device: torch.device, engine: Engine = "
     """
     if engine == "numba" and not compiled.prepared(config.cell):
         raise ConfigError(
-            "engine numba isn't to be had here; install it with {command}, or use another",
+            "engine numba isn't available here; install it with {command}, or use another",
             command=install("lab"),
         )
     if engine != "auto":

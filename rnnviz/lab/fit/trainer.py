@@ -400,7 +400,7 @@ def train(
     corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, the
                    text, or a list of texts that end
     device         "auto", "cpu" or "cuda"
-    watch_text     begins each report's sample
+    watch_text     begins each report's sample; texts that end begin at their start
     sample_length  characters of a sample
 
     Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is

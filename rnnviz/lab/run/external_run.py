@@ -100,7 +100,7 @@ def follow(
     'finished'
     """
     if log_to is not None:
-        raise ConfigError("log_to is gone: a run's events.jsonl has every figure, a JSON object a line")
+        raise ConfigError("log_to is gone: a run's events.jsonl has every figure, one JSON object per line")
     for called, value in (("name", name), ("watch_text", watch_text), ("text", text)):
         if not isinstance(value, str):
             raise ConfigError("{name} is a text; received {value!r}", name=called, value=value)
@@ -200,7 +200,7 @@ class Followed:
         self._in_block()
         if type(step) is not int or step <= self._newest_call["step"]:
             raise ConfigError(
-                "step counts the steps made, more at every call; received {step!r} after {last}",
+                "step is the number of steps done and grows with every call; received {step!r} after {last}",
                 step=step,
                 last=self._newest_call["step"],
             )

@@ -1,6 +1,7 @@
 """The finished model of a run, with its card, and a kept copy."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def read_corpus(folder: RunFolder, description: Description) -> Corpus:
                 text=folder.text,
                 error=error,
             ) from None
-        corpus = corpora.from_text(text, description.name, **about)
+        corpus = replace(corpora.from_text(text, description.name, **about), ends=description.lines)
     if description.sha256 not in ("", corpus.sha256):
         raise TrainingError(
             "the text, {text}, has changed since the run began; put it back as it was, or start a new run",

@@ -94,7 +94,8 @@ class Description:
     name        the run's and its model's: letters, digits, '.', '_' and '-'
     corpus      a corpus's name or a text file's path; "" where `text` is the text
     text        the user's own text; None in a description that was read back (it is in text.txt)
-    column, lines  the texts that end, in a column of the file or in each line: see `corpora.open_corpus`
+    column, lines  the texts that end, in a column of the file or in each line: see `corpora.open_corpus`;
+                lines beside a `text`: it holds texts that end, as a Corpus has them
     watch_text  the sentence to watch, at most MAX_WATCH_CHARS characters; "" for none
     minutes     training time: the speed measured at the start then decides `config.characters`
     ngram       a saved n-gram model, for comparison in the finished model's card
@@ -140,7 +141,7 @@ class Description:
         default="",
         metadata=setting(
             "the sentence to watch: its hidden states are kept while the model learns, and each sample text "
-            "goes on from it",
+            "goes on from it, unless the text is of texts that end",
             names=("--watch",),
             metavar="SENTENCE",
         ),
@@ -223,7 +224,7 @@ class Description:
         try:
             modelfile.check_name(self.name)
         except CheckpointError as error:
-            raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
+            raise ConfigError("a run has the name of the model it makes: {error}", error=error) from None
         from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
 
         for text in (self.watch_text, self.text or "", self.title, self.example or ""):
@@ -290,11 +291,11 @@ class RunFolder:
         """
         if self.description_file.exists():
             raise TrainingError(
-                "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
+                "{path} already has a run; go on with --resume {path} or choose another", path=self.path
             )
         if str(self.path).encode(errors="replace").decode() != str(self.path):
             raise TrainingError(
-                "{path} has bytes in its name that are no text, and no model can be read there; name another",
+                "the name of {path} has bytes that are not text, so no model can be read there; name another",
                 path=self.path,
             )
         if description.text is not None:

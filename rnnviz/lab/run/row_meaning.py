@@ -38,7 +38,7 @@ MEASURED_CHARS = 8_000
 
 SENTENCES, SENTENCE_CHARS = 6, (20, 90)
 """Lines of the searched text that are read as typed text is, from the zero state; their fewest and most
-characters.
+characters. Those come first in which the first row's target changes most: where none does, nothing is seen.
 """
 
 
@@ -49,7 +49,9 @@ def follow_rows(folder: RunFolder, card: Mapping[str, Any], text: str) -> None:
     rows = model_card.remembering(card)[:MAX_NAMED_UNITS]
     steps = [step for step in folder.kept_steps() if folder.moment_file(step).exists()]
     low, high = SENTENCE_CHARS
-    lines = [line for line in text.splitlines() if low <= len(line.strip()) <= high]
+    lines = [line for line in text[:MEASURED_CHARS].splitlines() if low <= len(line.strip()) <= high]
+    if rows:
+        lines.sort(key=lambda line: -float(np.std(named_target(rows[0].target, line).values)))
     reach = None
     for step in reversed(steps) if rows else ():  # the last first: its reach scales all
         network, snapshot = checkpoint.load_numpy(folder.moment_file(step)), _read(folder, step)

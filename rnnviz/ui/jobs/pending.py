@@ -119,7 +119,7 @@ def progress_words(job: Job, waiting: int) -> str:
     if share.perplexity is not None:
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(share.perplexity)))
     if not parts:
-        parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
+        parts.append(_("waiting for its turn") if job.state == "waiting" else _("working on it"))
     if (jobs_ahead := job.page_jobs.slots.jobs_ahead(job)) is not None:
         parts.append(queue_position(jobs_ahead))
     if waiting:

@@ -38,7 +38,7 @@ def model_notes(info: ModelInfo, models: list[ModelInfo]) -> str:
     """Sentences on a network's named units, on targets without one, and on a missing MLP."""
     notes = [shown_units.followed_targets(info.card), shown_units.unnamed_targets(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
-        notes.append(_("Without memory: no MLP of this text here."))
+        notes.append(_("Without memory: there is no MLP for this text."))
     return together(filter(None, notes))
 
 
@@ -125,7 +125,7 @@ pages = [
         model_page("rnnviz.ui.pages.explore.page"),
         _("Explore"),
         "waves",
-        _("Type, and see what the network holds in its hidden state and expects next."),
+        _("Type, and see the network's hidden state and what it expects next."),
     ),
     navigation_page(
         "perplexity",

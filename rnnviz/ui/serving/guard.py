@@ -39,7 +39,7 @@ def check_environment() -> None:
     if named := [name for name in REMOVED_VARIABLES if os.environ.get(name)]:
         raise ConfigError(
             "the app serves one person since version 3, so {names} must be left out: `rnnviz host` gives a "
-            "class the live view and the questions, and docs/class.md says how the app goes on a server",
+            "class the live view and the questions, and docs/class.md says how to put the app on a server",
             names=", ".join(named),
         )
     hosts_from_environment()

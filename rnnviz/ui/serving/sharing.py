@@ -59,8 +59,8 @@ def phones_dialog(info: ModelInfo) -> None:
     poster(opened.url)
     st.caption(
         _(
-            "Phones must be in the same network as this computer. "
-            "A firewall or a guest Wi-Fi may keep them out."
+            "Phones must be on the same network as this computer. A firewall or a guest Wi-Fi may keep them "
+            "out."
         )
     )
     if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):

@@ -7,12 +7,12 @@ import argparse
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 from rnnviz.cli.bind import Help, Removed
-from rnnviz.errors import ConfigError, install
+from rnnviz.errors import ConfigError
+from rnnviz.page.command import require_packages
 from rnnviz.ui.serving.room import NETWORKS
 
 UI_FOLDER = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     sys.stdout.write("Starting …\n")  # the imports below take many seconds on a first start
     sys.stdout.flush()
     # Within the check, as a plain installation of rnnviz has neither Streamlit nor Starlette.
-    with _require_packages(command):
+    with require_packages(command):
         import streamlit as st
 
         from rnnviz.ui.serving import entry, http_protocol
@@ -43,22 +43,6 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     sys.argv[:] = [str(UI_FOLDER / "script" / "main.py")]
     app.run(config=config)
     return 0
-
-
-@contextmanager
-def _require_packages(command: str) -> Iterator[None]:
-    """Raise ConfigError where an import shows that a package of the app is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] == "rnnviz":
-            raise
-        raise ConfigError(
-            "{command} needs {name}, which isn't installed: {installing} brings it",
-            command=command,
-            name=missing.name,
-            installing=install("app"),
-        ) from missing
 
 
 def parse_port(text: str) -> int:
@@ -179,7 +163,7 @@ def host(
       rnnviz host --port 80 --name hall.example.org
       rnnviz host --address 127.0.0.1 --name https://hall.example.org
     """
-    with _require_packages("host"):
+    with require_packages("host"):
         from rnnviz.ui.serving.room import classroom
     check_class_networks(model or ())
     classroom.startup_options = classroom.RoomOptions(

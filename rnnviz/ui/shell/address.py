@@ -276,7 +276,7 @@ def mount() -> None:
             "share.help": _("Copy the address of this view: model, text and what is chosen"),
             "copied": _("Address copied."),
             "copy": _("Copy this address:"),
-            "cut": _("It holds the first {most} of {n} characters of the text."),
+            "cut": _("It has only the first {most} of {n} characters of the text."),
         },
     }
     # At the run's very end: a run that Streamlit cuts off before stays unanswered.

@@ -222,7 +222,7 @@ def words() -> dict[str, str]:
             "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "
             "which serves it."
         ),
-        "late": _("The server does not answer; what you asked is asked again."),
+        "late": _("The server does not answer; your request is sent again."),
     }
 
 

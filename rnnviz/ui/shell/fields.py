@@ -47,8 +47,7 @@ def paste_field(key: str, *, height: int, placeholder: str) -> str:
     if len(text or "") >= MAX_PASTE_CHARS:
         st.warning(
             _(
-                "This field holds {n} characters. Whatever came after them was cut off: "
-                "upload a longer text as a file."
+                "This field takes {n} characters; the rest was cut off. Upload a longer text as a file."
             ).format(n=f"{MAX_PASTE_CHARS:,}"),
             icon=":material/content_cut:",
         )
@@ -165,7 +164,11 @@ class Field(Generic[T]):
             value = usual
         if isinstance(value, tuple) and options is not None:
             value = cast(T, tuple(part for part in value if part in options))
-        # Code's request is newer than the address of the arrival that led here.
+        # A request of code is newer than the address that led here, and takes its place: a run that
+        # is cut off is made again by the same arrival, which would undo it.
+        if arrived and request is not UNSET and self.address:
+            values = dict(arrival.values) | {self.address: address_text(request)}
+            arrival.values = {name: str(text) for name, text in values.items() if text is not None}
         address_value = arrival.values.get(self.address) if arrived and request is UNSET else None
         if address_value is not None:
             try:

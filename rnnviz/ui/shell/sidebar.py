@@ -159,7 +159,7 @@ def draw_held_out(figures: Any) -> None:
         (name, float(value), f"{value:,.{digits}f}")
         for name, value, digits in (
             (_("this model"), perplexity, 2),
-            (_("counting sequences"), figures.get("ngram"), 2),
+            (_("table of counts"), figures.get("ngram"), 2),
             (_("uniform guess"), figures.get("uniform"), 0),
         )
         if isinstance(value, int | float)
@@ -167,8 +167,8 @@ def draw_held_out(figures: Any) -> None:
     st.html(bars(rows))
     st.caption(
         _(
-            "Perplexity; lower is better. On new text like its own, it hesitates between about {n} "
-            "characters each time."
+            "Perplexity; lower is better. On new text of its kind, it hesitates between about {n} characters "
+            "each time."
         ).format(n=choices(perplexity))
     )
 
@@ -293,8 +293,8 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
     # `any`: a share of 0 is left out like a missing one.
     if any(numbers := _numbers(recipe, "fresh_rows")):
         yield _(
-            "In every update, {percent} % of the batch began at a random paragraph, with an empty state, as "
-            "what you type does."
+            "In every update, {percent} % of the batch began at a random paragraph, with an empty state, "
+            "just like the text you type."
         ).format(percent=f"{100 * numbers[0]:.0f}")
     if numbers := _numbers(recipe, "learning_rate"):
         optimiser = {"sgd": "SGD", "momentum": _("SGD with momentum")}.get(str(recipe.get("optimiser")))

@@ -13,7 +13,7 @@ from rnnviz.lab.analysis import attribution
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import UNKNOWN_ID
 from tests.support.autograd import double, log_probs, symbols
-from tests.support.models import NETWORKS, TEXT
+from tests.support.models import NETWORKS, TEXT, tiny
 from tests.support.torch_models import tiny_torch
 
 READ = TEXT[:30]
@@ -53,6 +53,19 @@ def test_integrated_gradients_equal_many_plain_backward_passes(
     assert not attribution.values[:5].any()
     assert attribution.whole == pytest.approx(float(log_probs(precise, x)[-1, target]), abs=1e-5)
     assert attribution.without == pytest.approx(float(log_probs(precise, other)[-1, target]), abs=1e-5)
+
+
+@every_network
+def test_a_text_that_has_ended_adds_nothing(cell: str, options: dict[str, Any]) -> None:
+    model, text, n = tiny(cell, ends=True, **options), "machine\nTime", len("machine\n")
+    attribution, alone = gradients.attribute(model, text), gradients.attribute(model, "Time")
+    assert not attribution.values[:n].any()
+    np.testing.assert_allclose(attribution.values[n:], alone.values, atol=1e-5)
+    assert attribution.adds_up
+    occluded = gradients.attribute(model, text, method="occlusion").values
+    np.testing.assert_allclose(occluded[: n - 1], 0, atol=1e-6)  # but without its end, the text goes on
+    ended = gradients.attribute(model, text[:n])
+    assert (ended.values.any(), ended.adds_up) == (False, True), "nothing has been read yet"
 
 
 @every_network

@@ -12,7 +12,7 @@ from rnnviz.lab.analysis.connectivity import GradientRows
 from rnnviz.lab.analysis.slopes import Dual
 from rnnviz.networks.cells import CELLS
 from tests.support.autograd import Doubles, by_autograd, fading
-from tests.support.models import NETWORKS, TEXT
+from tests.support.models import NETWORKS, TEXT, tiny
 from tests.support.torch_models import tiny_torch
 
 
@@ -40,6 +40,19 @@ def test_connectivity_equals_autograd_row_by_row(cell: str, options: dict[str, A
     assert np.isneginf(square.log10[np.triu_indices(length, 1)]).all()
     assert (square.text, square.norms.shape) == (TEXT[:length], (length, length))
     assert square.targets[:-1].tolist() == model.vocabulary.encode(TEXT[1:length]).tolist()
+
+
+@pytest.mark.parametrize(("cell", "options"), NETWORKS)
+def test_gradients_stop_at_a_texts_end(cell: str, options: dict[str, Any]) -> None:
+    model, text, n = tiny(cell, ends=True, **options), "machine\nTime", len("machine\n")
+    square, alone = connectivity(model, text), connectivity(model, "Time")
+    assert not square.norms[n:, : n - 1].any()
+    np.testing.assert_allclose(square.norms[n:, n:], alone.norms, rtol=1e-4, atol=1e-9)
+    # The end is read as the start symbol is.
+    np.testing.assert_allclose(square.norms[n:, n - 1], alone.start, rtol=1e-4, atol=1e-9)
+    norms, of_alone = jacobian(model, text).hidden, jacobian(model, "Time").hidden
+    assert not norms[len(of_alone) :].any()
+    np.testing.assert_allclose(norms[: len(of_alone)], of_alone, rtol=1e-4, atol=1e-9)
 
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)

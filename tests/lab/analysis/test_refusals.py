@@ -75,7 +75,7 @@ ONE_UNIT = Pattern((Unit(0, 0),), (1,))
 
 REFUSED: Refusals = {
     "ablate: a direction": (lambda: worth(units=[ALONG]), ConfigError, "for a direction use rnnviz.units"),
-    "ablate: no text": (lambda: worth(""), EmptyTextError, "no characters"),
+    "ablate: no text": (lambda: worth(""), EmptyTextError, "an empty text"),
     "ablate: a unit": (lambda: worth(units=[12]), ConfigError, "units 0 to 11"),
     "ablate: a layer": (lambda: worth(layer=2), ConfigError, "received layer 2"),
     "ablate: to": (lambda: worth(to="median"), ConfigError, "to is 'zero' or 'mean' or a number"),
@@ -103,7 +103,7 @@ REFUSED: Refusals = {
     "mean_difference: everywhere": (
         lambda: directions.mean_difference(READ, Target("all", np.ones(20, np.bool_))),
         ConfigError,
-        "holds at every character",
+        "is true at every character",
     ),
     "mean_difference: short": (
         lambda: directions.mean_difference(READ, Target("short", np.ones(3, np.bool_))),
@@ -120,11 +120,11 @@ REFUSED: Refusals = {
         ConfigError, "several layers or quantities",
     ),
     "directions: another layer": (
-        lambda: trace_with(ALONG, layer=1), ConfigError, "1 was asked for, and the direction is of 0",
+        lambda: trace_with(ALONG, layer=1), ConfigError, "1 was asked for, but the direction is in 0",
     ),
     "directions: another quantity": (
         lambda: trace_with(ALONG, quantity="cell"),
-        ConfigError, "'cell' was asked for, and the direction is of 'h",
+        ConfigError, "'cell' was asked for, but the direction is in 'h",
     ),
     "directions: a gate": (
         lambda: trace_with(random_direction(H, quantity="update")),
@@ -143,7 +143,7 @@ REFUSED: Refusals = {
     "Direction.along": (
         lambda: ALONG.along(np.zeros((3, 9))), ConfigError, "states of 12 units; these have 9",
     ),
-    "effect: no text": (lambda: costs(""), EmptyTextError, "no characters"),
+    "effect: no text": (lambda: costs(""), EmptyTextError, "an empty text"),
     "effect: too many": (lambda: costs(units=range(7)), ConfigError, "7 of 12 units leave too few"),
     "effect: controls": (lambda: costs(controls=0), ConfigError, "at least 1 control"),
     "effect: a unit": (lambda: costs(units=(12,)), ConfigError, "units 0 to 11"),
@@ -174,7 +174,7 @@ REFUSED: Refusals = {
     "Units: of two layers": (
         lambda: Intervention((Unit(0, 1), Unit(1, 5))),
         ConfigError,
-        "of layers 0, 1; give those of one layer at a time",
+        "to layers 0, 1; give those of one layer at a time",
     ),
     "Units: and numbers": (
         lambda: Intervention((Unit(1, 5), 3)), ConfigError, "Units or numbers of one layer, not both",
@@ -182,7 +182,7 @@ REFUSED: Refusals = {
     "Units: another layer": (
         lambda: Intervention(Unit(1, 5), layer=0),
         ConfigError,
-        "layer 0 was asked for, and the Units are of layer 1",
+        "layer 0 was asked for, but the Units belong to layer 1",
     ),
     "intervene: a pair": (
         lambda: rnnviz.trace(DEEP, "a", change=Intervention((1, 5), "clamp", 1.0)), ConfigError, PAIR,
@@ -295,7 +295,7 @@ REFUSED: Refusals = {
     "memory: steps": (lambda: units.memory(GRU, TEXT, steps=0), ConfigError, "at least 1"),
     "probe: controls": (lambda: probed(controls=-1), ConfigError, "^controls is a whole number from 0"),
     "Probe.direction: which layer": (
-        lambda: units.probe(READ, "vowel", controls=0).direction(), ConfigError, "of layers 0, 1; say which",
+        lambda: units.probe(READ, "vowel", controls=0).direction(), ConfigError, "layers 0, 1; say which one",
     ),
     "Probe.direction: a layer": (
         lambda: units.probe(READ, "vowel", controls=0).direction(2), ConfigError, "received 2",
@@ -312,7 +312,7 @@ REFUSED: Refusals = {
         "covers 3 characters, the activations 200",
     ),
     "probe: everywhere": (
-        lambda: probed(Target("all", np.ones(200, np.bool_))), ConfigError, "holds at every character",
+        lambda: probed(Target("all", np.ones(200, np.bool_))), ConfigError, "is true at every character",
     ),
     "Target: not a number": (
         lambda: Target("steps", np.array([1.0, np.nan])), ConfigError, "received nan at character 1",
@@ -341,13 +341,13 @@ REFUSED: Refusals = {
     "pushes: a layer": (
         lambda: pushes(DEEP, Unit(0, 5)),
         ConfigError,
-        "layer 1 was asked for, and the Units are of layer 0",
+        "layer 1 was asked for, but the Units belong to layer 0",
     ),
     "search: nowhere": (
-        lambda: searched("digit"), ConfigError, "digit holds at no character of this text",
+        lambda: searched("digit"), ConfigError, "digit is true at no character of this text",
     ),
     "search: everywhere": (
-        lambda: searched("capital", "ABCABCA"), ConfigError, "capital holds at every character of this text",
+        lambda: searched("capital", "ABCABCA"), ConfigError, "capital is true at every character",
     ),
     "search: one depth": (
         lambda: searched("indent-depth"), ConfigError, "indent-depth is the same at every character",
@@ -397,7 +397,7 @@ REFUSED: Refusals = {
     "target: no pattern": (
         lambda: target("verbs", "a"),
         ConfigError,
-        "'verbs' is no target's name, and as a pattern it matches nothing in this text; the names are quotes",
+        "'verbs' is not the name of a target, and as a pattern it matches nothing in this text; the names",
     ),
     "probe: no text": (lambda: probed("quotes"), ConfigError, "a table has no text with 'quotes' in it"),
     "target: unclosed": (
@@ -416,14 +416,14 @@ REFUSED: Refusals = {
         f"pattern_target: {pattern}": (
             lambda pattern=pattern: pattern_target(pattern, "abc"),
             ConfigError,
-            "is no regular expression: ",
+            "is not a regular expression: ",
         )
         for pattern in ("(", "[z-a]", "(?P<n>a)(?P<n>b)", "*")
     },
     "pattern_target: without end": (
         lambda: pattern_target("(a+)+b", "a" * 60, timeout=0.3),
         ConfigError,
-        "still searching after 0.3 seconds",
+        "was stopped after 0.3 seconds",
     ),
     "pattern_target: empty": (lambda: pattern_target("", "abc"), ConfigError, "1 to 1,000"),
     "pattern_target: long": (lambda: pattern_target("a" * 1001, "abc"), ConfigError, "1 to 1,000"),

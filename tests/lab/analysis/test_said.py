@@ -321,7 +321,7 @@ RARE = replace(SEARCH, held_out=False)
     [
         ((SEARCH, SEARCH), ["all", "scores"], "In **all 2 networks** a unit remembers quotes."),
         ((SEARCH, BEHIND, SHORT), ["some", "scores"], "In **1 of 3 networks** a unit remembers quotes; "),
-        ((BEHIND, BEHIND), ["none", "scores"], "In **none of 2 networks** a unit surely remembers quotes."),
+        ((BEHIND, BEHIND), ["none", "scores"], "In **none of 2 networks** does a unit clearly remember"),
         ((SHORT, SHORT), ["too-short"], "**"),
         ((RARE, SHORT), ["same-text"], "**"),
     ],

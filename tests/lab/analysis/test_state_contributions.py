@@ -5,7 +5,7 @@ import pytest
 
 from rnnviz.gradients import remaining
 from rnnviz.scoring.tracer import trace
-from tests.support.models import TEXT
+from tests.support.models import TEXT, tiny
 from tests.support.torch_models import tiny_torch
 
 
@@ -20,6 +20,13 @@ def test_the_sum_of_what_is_left_is_the_state(layer: int) -> None:
         plain = [recurrence.write[s] * np.prod(recurrence.keep[s + 1 : t + 1], axis=0) for s in range(t + 1)]
         np.testing.assert_allclose(terms, plain, rtol=1e-5, atol=1e-30)
     np.testing.assert_array_equal(recurrence.at(), recurrence.at(80))
+
+
+def test_a_text_that_has_ended_leaves_nothing() -> None:
+    model, text = tiny("mingru", ends=True), "machine\nTime"
+    terms = remaining(model, text).at()
+    np.testing.assert_allclose(terms.sum(axis=0), trace(model, text).hidden[-1, 0], atol=1e-6)
+    assert not terms[: len("machine\n")].any(), "the start symbol's, and the first text's"
 
 
 def test_shares_are_those_of_the_terms() -> None:

@@ -64,7 +64,7 @@ def test_a_direction_remembers_what_no_unit_holds(found: tuple[Search, Search]) 
     assert max(weighted.untrained) < 0.9
     assert weighted.chance < 0.7, "weights fitted to random labels tell as little as a shifted target"
     assert weighted.characters == len(quoted(31_000)) - len(quoted(31_000)) // 3, "the rest was fitted to"
-    assert "8 numbers, weighted" in str(weighted)
+    assert "A weighted sum of 8 numbers" in str(weighted)
     assert "weighted sums of 8 units" in repr(weighted)
 
 

@@ -84,6 +84,9 @@ CASES = {
         "connectivity -m deep.safetensors -f text.txt --lags 30",
         lambda: [gradients.memory_length(DEEP, TEXT, lags=30)],
     ),
+    "connectivity of a short text": Case(
+        "connectivity -m deep.safetensors machine", lambda: [gradients.memory_length(DEEP, "machine", lags=2)]
+    ),
     "connectivity of one prediction": Case(
         "connectivity -m deep.safetensors machine --at 4 --character q",
         lambda: [gradients.connectivity(DEEP, "machine", at=4, character="q")],

@@ -64,7 +64,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "probe: a target": (["probe", *PROBE, "--target", "quite"], "there is no target 'quite'"),
     "probe: counts": (["probe", *PROBE, *COUNTS], "counts n-grams and has no hidden state"),
     "units: a target": (["units", *GRU, *BOOK, "--target", "verbs"], "there is no target 'verbs'"),
-    "units: a pattern": (["units", *GRU, *BOOK, "--pattern", "("], "is no regular expression"),
+    "units: a pattern": (["units", *GRU, *BOOK, "--pattern", "("], "is not a regular expression"),
     "units: typed": (["units", *GRU, *BOOK, "--typed", "typed.txt"], "give --card too"),
     "units: choose": (["units", *GRU, *BOOK, "--choose", "typed.txt"], "give --card too"),
     "units: a gate": (["units", *PROBE[:4], "--quiet", "--quantity", "update"], "rnn cells has hidden"),

@@ -79,7 +79,7 @@ def test_texts_that_end_are_learnt_whole(
     told = " ".join(str(warning.message) for warning in said)
     for result in (counted, done):
         assert result.code == 0, result.err
-    assert ("names.csv, row 0: it is no text" in told) == (file == "names.csv")
+    assert ("names.csv, row 0: it can't be trained on" in told) == (file == "names.csv")
     assert ("rows are left out" in told) == (file != "names.txt")
     assert "gradients end there" not in told  # none has more characters than the steps
     network, counts = (checkpoint.load(tmp_path / f"{name}.safetensors") for name in ("net", "count"))

@@ -58,12 +58,16 @@ def test_pages_have_words_for_cell(cell: str) -> None:
     sentence = initial_data.live_words()[f"step.{cell}"]
     terms = live_answer.unit_step(rnnviz.trace(model, "The time"), 3, 0, 5)
     assert {name for _, name, _, _ in Formatter().parse(sentence) if name} <= {*terms, "rest", "tanh"}
-    for quantity in kind.quantities:
-        assert formatting.quantity_names()[quantity]
-        assert formatting.quantity_notices()[quantity]
-        assert live.SYMBOLS[quantity]
-    for gate in kind.gates[:-1]:  # the last is the candidate
-        assert {f"gate.{gate}", f"gates.look-{gate}"} <= catalogue().keys()
+    gates = kind.gates[:-1]  # the last is the candidate
+    needed = [
+        ("quantity_names, page/formatting.py", kind.quantities, formatting.quantity_names()),
+        ("quantity_notices, page/formatting.py", kind.quantities, formatting.quantity_notices()),
+        ("SYMBOLS, figures/live.py", kind.quantities, live.SYMBOLS),
+        ("locale/findings.toml", [f"gate.{gate}" for gate in gates], catalogue()),
+        ("locale/findings.toml", [f"gates.look-{gate}" for gate in gates], catalogue()),
+    ]
+    lacking = [f"{place}: {name}" for place, names, words in needed for name in names if not words.get(name)]
+    assert not lacking, "docs/cells.md says what a part with a new name needs"
 
 
 @pytest.mark.parametrize("cell", CELLS)

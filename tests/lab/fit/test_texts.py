@@ -98,7 +98,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_texts_alone(cell: str, engi
 
 def test_reports_count_no_padding() -> None:
     made = trainer(batch=4, learning_rate=1e-8)
-    *_, report = made.run(sample_length=40)
+    *_, report = made.run(sample_length=40, prompt="ccba")
     assert report.characters == 3 * len(made.text) == made.total_characters
     # The mean over all symbols of the text, its ends among them.
     assert report.train_perplexity == pytest.approx(
@@ -106,6 +106,7 @@ def test_reports_count_no_padding() -> None:
     )
     assert len(report.sample) == 40
     assert "\n" in report.sample, "texts that end, one after another"
+    assert "\nccba" not in report.sample, "each from its start: what follows a whole text is its end alone"
 
 
 def test_a_text_longer_than_the_steps_is_said_and_goes_on_with_its_state() -> None:

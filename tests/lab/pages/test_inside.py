@@ -191,7 +191,7 @@ def test_source_names_how_much_text_is_new_to_the_network(
 ) -> None:
     held_out = corpora.read("timemachine").split().held_out
     card = {"corpus": "timemachine", "sha256_held_out": corpora.sha256(held_out)}
-    sentence = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
+    sentence = f"The first {len(held_out):,} characters are new to the network. It has seen the rest."
     assert search_texts.seen_text_sentence(card, "timemachine") == sentence
     assert search_texts.seen_text_sentence({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
     for other in ({"sha256_held_out": "of another text"}, {}):  # of the same name, or trained on all of it
@@ -298,8 +298,8 @@ def test_direction_of_the_card_has_its_card_at_its_address(
     assert app.selectbox(key="inside.quantity").value == "cell"
     assert address_fields(app)["direction"] == f"card:{target}"
     said = page_words(app)
-    assert "**12 numbers, weighted, tell this:" in said
-    assert "right for 91\xa0% of the characters; one colour throughout would be right for 60\xa0%" in said
+    assert "**A weighted sum of 12 numbers follows this:" in said
+    assert "right for 91\xa0% of the characters. Always guessing the same colour is right for 60\xa0%" in said
     weighted = named[target].weighted
     assert weighted is not None
     values = [weighted.along(trace(model, text).cell[:, 0]) for text in (TEXT[:200], TEXT[:900])]
@@ -310,7 +310,7 @@ def test_direction_of_the_card_has_its_card_at_its_address(
         assert labels[0] == pytest.approx(extreme, abs=0.005)
     app.selectbox(key="inside.finding.what").set_value("unit").run()
     said = page_words(run_until_settled(app, "inside"))
-    assert "weighted" not in said.split("Which units follow something?")[0]
+    assert "weighted" not in said.split("Which units follow what?")[0]
 
 
 def test_unit_of_the_address_is_shown_though_the_card_names_a_direction(

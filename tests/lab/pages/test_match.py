@@ -92,7 +92,7 @@ def test_long_text_is_read_on_request_and_kept_if_its_states_fit(
     monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if fits else size - 1)
     app = run_until_settled(choose(opened(open_app), "python-docs"), "inside")
     sentence = "Their states take 1 MB of memory" if fits else "more than the 1 MB that are kept"
-    assert f"Reads 30,000 characters{'.' if fits else ', in each search anew'}" in page_words(app)
+    assert f"Reads 30,000 characters{'.' if fits else ' anew in each search'}" in page_words(app)
     assert sentence in page_words(app)
     dashboards.clear()
     app = run_until_settled(app.button(key="inside.matches.start").click().run(), "inside")
@@ -116,7 +116,7 @@ def test_missing_units_and_places_are_named(open_app: Open, dashboards: dict[str
     assert dashboards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
     app.slider(key="inside.match.threshold").set_value(0.05).run()
     app = run_until_settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
-    assert "At no place of the 600 characters" in page_words(app)
+    assert "Nowhere in the 600 characters" in page_words(app)
 
 
 def test_repeated_word_is_selected_at_first(open_app: Open, dashboards: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
@@ -165,6 +166,70 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     pick_text(app, "machine")
     assert "2 · Training time]  \nA few seconds" in page_words(app)
     assert not [group for group in app.button_group if group.key == "train-preset"], "one option is no choice"
+
+
+NAMES_OF_ONE = [f"{first}{last}" for first in ("Ann", "Bell", "Cor") for last in ("a", "ie", "ette", "wyn")]
+
+
+def start_named(app: AppTest, name: str) -> None:
+    app.button_group(key="train-more").set_value("settings").run()
+    app.text_input(key="set-name").set_value(name).run()
+    app.button(key="train-start").click().run()
+
+
+def test_pasted_lines_are_texts_that_end_by_a_tick(open_app: Open, started: list[runs.Description]) -> None:
+    app = pick_text(open_app("train"), training_text.PASTE)
+    app.text_area(key="train-paste").set_value("\n\n".join(NAMES_OF_ONE * 9)).run()
+    assert "For short texts that end" not in page_words(app)
+    app.checkbox(key="train-lines.paste").check().run()
+    assert app.button_group(key="train-preset").value == "names"
+    assert app.text_input(key="set-watch_text").value in NAMES_OF_ONE, "one text, not several in a row"
+    app.button_group(key="train-more").set_value("text").run()
+    assert "108 texts that end" in page_words(app)
+    app.button(key="train-start").click().run()
+    app.checkbox(key="train-lines.paste").uncheck().run()
+    start_named(app, "plain")
+    ends, plain = started
+    assert (ends.text, ends.lines) == (corpora.from_texts(NAMES_OF_ONE * 9).text, True)
+    assert (plain.text, plain.lines) == ("\n\n".join(NAMES_OF_ONE * 9), False)
+
+
+def test_few_texts_that_end_are_read_once(open_app: Open, started: list[runs.Description]) -> None:
+    app = pick_text(open_app("train"), training_text.PASTE)
+    app.text_area(key="train-paste").set_value("Ann\nBob").run()
+    app.checkbox(key="train-lines.paste").check().run()
+    app.button_group(key="train-more").set_value("text").run()
+    assert "nothing is held out" in page_words(app)
+    assert "twice" not in page_words(app)
+    app.button(key="train-start").click().run()
+    assert [(run.text, run.watch_text) for run in started] == [("Ann\nBob\n", "Ann")]
+
+
+@pytest.mark.usefixtures("troubled")
+def test_a_table_is_asked_for_its_column_and_names_what_is_left_out(
+    open_app: Open, started: list[runs.Description]
+) -> None:
+    head, *rows = "n,name", *(f"{n},{name}" for n, name in enumerate(NAMES_OF_ONE * 9))
+    rows[3:3] = ["3,", "4"]
+    app = pick_text(open_app("train"), training_text.UPLOAD)
+    app.file_uploader(key="train-file").upload("girls.csv", "\n".join([head, *rows]).encode()).run()
+    (column,) = (box for box in app.selectbox if box.label == "Column of the texts")
+    assert column.options == ["n", "name", "none: read it as plain text"]
+    column.select("name").run()
+    told = app.warning[0].value.replace("\\", "")
+    assert "Rows left out: 2." in told
+    for row in ("row 3: it can't be trained on", "row 4: it has 1 fields"):
+        assert row in told
+    assert not app.checkbox, "of a column's rows it is known that they end"
+    app.button(key="train-start").click().run()
+    column = next(box for box in app.selectbox if box.label == column.label)
+    column.select_index(2).run()
+    assert not app.warning
+    start_named(app, "plain")
+    of_column, plain = started
+    assert (of_column.text, of_column.lines) == (corpora.from_texts(NAMES_OF_ONE * 9).text, True)
+    assert (plain.text, plain.lines) == ("\n".join([head, *rows]), False)
+    assert of_column.title == "girls.csv"
 
 
 def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Description]) -> None:

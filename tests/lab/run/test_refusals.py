@@ -157,7 +157,7 @@ REFUSED: Refusals = {
     ),
     **{
         f"a folder: no text, {odd!r}": (
-            lambda odd=odd: RunFolder(odd).begin(TOY), TrainingError, "bytes in its name that are no text",
+            lambda odd=odd: RunFolder(odd).begin(TOY), TrainingError, "has bytes that are not text",
         )
         for odd in ("a\udcff", "\ud800/b")
     },
@@ -168,7 +168,7 @@ REFUSED: Refusals = {
     "tail_log: gone": (lambda: runs.tail_log("gone"), TrainingError, "there is no run"),
     **{
         f"rnnviz.follow: {odd!r}": (
-            lambda odd=odd: rnnviz.follow(odd), ConfigError, "a run is called like",
+            lambda odd=odd: rnnviz.follow(odd), ConfigError, "a run has the name of",
         )
         for odd in ("../x", "", "a b")
     },
@@ -223,7 +223,7 @@ REFUSED: Refusals = {
     "RunFolder: twice": (
         after(lambda: RunFolder(Path("run")).begin(TOY), lambda: RunFolder(Path("run")).begin(TOY)),
         TrainingError,
-        "already holds a run",
+        "already has a run",
     ),
     "speed: no time": (
         lambda: estimate.measure_speed(TINY, 30, 1, timeout=0.01), TrainingError, "after 0.01 s",

@@ -60,6 +60,7 @@ def test_a_rows_meaning_is_told_at_each_moment_and_its_values_are_kept(folder: R
     assert (last.rows, len(last.sentences)) == (("quotes", "line-position"), row_meaning.SENTENCES)
     assert by_step[5]["scores"][1] > 0.9
     assert all(sentence in text for sentence in last.sentences)
+    assert all("“" in sentence for sentence in last.sentences), "where nothing changes, nothing is seen"
     assert last.named.shape == (2, len(SENTENCE) + sum(map(len, last.sentences)))
     inside = np.array([4 <= t < 8 for t in range(len(SENTENCE))])  # the closing mark has been read
     assert ((last.named[0, : len(SENTENCE)] > 0) == inside).all()

@@ -20,7 +20,7 @@ from safetensors import safe_open
 from rnnviz.errors import ConfigError, DivergedError, TrainingError
 from rnnviz.lab.engines import compiled
 from rnnviz.lab.fit.trainer import Trainer
-from rnnviz.lab.run import journal, queue, runs, training_state
+from rnnviz.lab.run import finished_model, journal, queue, runs, training_state
 from rnnviz.lab.run import process as run_process
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.lab.run.journal import Journal
@@ -28,6 +28,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
+from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support import needs
 from tests.support.made_runs import make_run
@@ -68,6 +69,16 @@ def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
     if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it
         pid = pid_of(RunFolder(started[0].path))
         assert os.getsid(pid) == pid
+
+
+@pytest.mark.parametrize("texts", [["Ann", "Bob", "Cid"], ["two\nlines", "one"]])
+def test_a_run_on_texts_that_end_reads_them_as_they_were(home: Path, texts: list[str]) -> None:
+    corpus = corpora.from_texts(texts)
+    folder = RunFolder(home / "own")
+    folder.path.mkdir(parents=True)
+    folder.begin(Description("own", TOY, text=corpus.text, lines=True))
+    reread = finished_model.read_corpus(folder, folder.description())
+    assert (reread.text, reread.ends) == (corpus.text, True)
 
 
 def test_a_run_whose_process_cannot_start_leaves_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

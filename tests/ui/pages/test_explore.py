@@ -362,14 +362,14 @@ def finding() -> Recorded:
             "holmes",
             "quotes",
             "blue",
-            'right for 98\xa0% of the characters.* 57\xa0%.*fool it.* Type " and',
+            'right for 100\xa0% of the characters.* 57\xa0%.*can miss.* Type " and',
         ),
         (
             "chinese-gru",
             "journey",
             "quotes",
             "orange",
-            "A fit chose the weights.* right for 89\xa0% of the characters.* 64\xa0%.*fool it.* Type “ and",
+            "A fit chose the weights.* right for 89\xa0% of the characters.* 64\xa0%.*can miss.* Type “ and",
         ),
         # Its states are never negative.
         ("shakespeare-mingru", "tinyshakespeare", "line-position", "green", "told it to. Press Enter"),

@@ -82,9 +82,9 @@ def test_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence", "unfit"),
     [
-        (TEXT[:300], "From 2,000 characters on, this line says how more", "would probably score"),
-        (TEXT * 8, "As many more characters of this text would probably score between", "From 2,000"),
-        ((TEXT * 8)[:4000] + "qzjx" * 1000, "too far apart to say how more of this text", "From 2,000"),
+        (TEXT[:300], "With 2,000 characters or more, this line says how more", "would probably score"),
+        (TEXT * 8, "Another passage of this text, just as long, would probably score between", "With 2,000"),
+        ((TEXT * 8)[:4000] + "qzjx" * 1000, "too far apart to say how more of this text", "With 2,000"),
     ],
 )
 def test_answer_says_how_the_next_passage_would_score(
@@ -217,7 +217,7 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     size = load(models_folder / "tiny-gru.safetensors").vocabulary.size
     assert f"{size}: uniform guess" in scale, "as on all pages, though such a guess would pay more here"
     perplexity_known = expected_score(models_folder, "time 时间 时").perplexity_known
-    assert f"On the others its perplexity is **{rounded(perplexity_known or 0)}**" in words
+    assert f"Without them, its perplexity is **{rounded(perplexity_known or 0)}**" in words
     rows = unknown_table(app)[["Character", "Count", "Code point"]].to_numpy().tolist()
     assert rows == [["时", 2, "U+65F6"], ["间", 1, "U+95F4"]]
     app = upload(open_app("perplexity"), ("chinese.txt", "时间机器"))
@@ -304,7 +304,7 @@ def test_reload_keeps_a_pasted_text_and_names_lost_files(open_app: Open) -> None
     assert address_fields(app)["files"] == "a.txt, b.txt"
     assert address_fields(app)["text"] is None, "the files alone are scored now"
     app = run_until_settled(open_app("perplexity", files="a.txt, <b>.txt"), "perplexity")
-    assert warning_text(app).startswith("**a.txt, <b>.txt**: not here any more")
+    assert warning_text(app).startswith("**a.txt, <b>.txt**: no longer here")
     run_until_settled(switch_page(switch_page(app, "explore"), "perplexity"), "perplexity")
     assert len(app.warning) == 1, "until other files are there"
     assert not upload(app, ("a.txt", "grey eyes")).warning
@@ -402,7 +402,7 @@ def test_table_is_read_as_plain_text_beside_a_command_for_its_rows(
     assert large_figure(app) == rounded(expected_score(models_folder, data).perplexity)
     assert "This table was read as plain text" in page_words(app)
     command = shlex.split(app.code[0].value)
-    assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]
+    assert command[3:] == ["perplexity", name, "--model", "tiny-gru"]
 
 
 def test_packed_text_is_unpacked_and_parquet_has_the_command_alone(open_app: Open) -> None:
@@ -415,7 +415,7 @@ def test_packed_text_is_unpacked_and_parquet_has_the_command_alone(open_app: Ope
         ("b.txt.gz", gzip.compress(b"The time", mtime=0)),
     )
     assert [shlex.split(code.value)[4] for code in app.code] == ["a.parquet", "a.jsonl.gz"]
-    assert page_words(app).count("isn't plain text; this command scores its column *text* row by row") == 1
+    assert page_words(app).count("isn't plain text; this command scores it row by row") == 1
     assert page_words(app).count("read as plain text") == 1
     assert "2 texts" in page_words(app)
 

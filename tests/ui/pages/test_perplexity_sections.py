@@ -125,7 +125,7 @@ def test_perplexity_predicts_the_compressed_size(open_app: Open, models_folder: 
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
     assert promised <= size + 1
     assert size <= promised * 1.001 + 32
-    assert "every character the same" in app.success[0].value
+    assert "character for character" in app.success[0].value
 
 
 @pytest.mark.usefixtures("shipped")
@@ -227,8 +227,8 @@ def test_evicted_record_is_read_again_on_request(open_app: Open, monkeypatch: py
     )
     for name in ("origin", "compression", "take", "against", "origin"):
         open_section(app, name)
-        assert "The perplexity of **a\\.txt** is kept" in page_words(app)
+        assert "The perplexity of **a\\.txt** is still here" in page_words(app)
         assert "Every character of" not in page_words(app)
     assert len(next(frame.value for frame in app.dataframe if "Text" in frame.value)) == 2
     run_until_settled(app.button(key="read-again-a.txt").click().run(), "perplexity")
-    assert "is kept, but" not in page_words(app)
+    assert "is still here, but" not in page_words(app)

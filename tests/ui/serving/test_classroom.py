@@ -160,7 +160,7 @@ def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) ->
     app = open_app("explore", model="tiny-gru")
     open_card(app)
     next(button for button in app.button if button.label == "Show on phones").click().run()
-    assert "Phones must be in the same network" in page_words(app)
+    assert "Phones must be on the same network" in page_words(app)
     opened = classroom.open_room("en")
     phone = Phone(opened.listener.port).join()
     phone_state = phone.listen()

@@ -13,8 +13,10 @@ import pytest
 import streamlit as st
 
 from rnnviz import __main__ as entry
+from rnnviz import i18n
 from rnnviz.cli import main as run
 from rnnviz.errors import install
+from rnnviz.page.command import page
 from rnnviz.ui.serving import lifespan, start
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.start import app, host
@@ -144,7 +146,21 @@ def test_missing_package_names_install_command(
     out, message = capsys.readouterr()
     assert out == "Starting …\n"
     needs = f"{command.__name__} needs streamlit, which isn't installed"
-    assert message == f"rnnviz: {needs}: {install('app')} brings it\n"
+    assert message == f"rnnviz: {needs}: {install('app')} installs it\n"
+
+
+def test_page_names_install_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "babel.messages.pofile", None)
+    i18n.translations.cache_clear()
+    for output in ("folder", "one.html"):
+        options = ["--language", "zh", "--model", "timemachine-rnn", "--output", str(tmp_path / output)]
+        assert run(["page", *options], more_commands=[page]) == 1
+        message = capsys.readouterr().err
+        assert message.startswith("rnnviz: page needs babel")
+        assert message.endswith(f"{install('app')} installs it\n")
+    assert not list(tmp_path.iterdir())
 
 
 def test_missing_rnnviz_module_raises(monkeypatch: pytest.MonkeyPatch) -> None:

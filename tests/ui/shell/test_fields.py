@@ -86,6 +86,20 @@ def test_interrupted_run_repeats_arrival() -> None:
     assert address_values(rerun(app))["part"] == "two"
 
 
+def test_a_request_outlives_runs_that_are_cut_off() -> None:
+    app = visit(settings={"cut": True, "put": [(PART, "one")]}, part="two", edges="5")
+    for _ in range(2):  # one that takes the request, one that makes it again
+        assert address_values(rerun(app, cut=True)) == {
+            "part": "one",
+            "edges": "5",
+            "names": None,
+            "text": None,
+        }
+    app = visit(settings={"cut": True, "put": [(PART, None)]}, part="two")
+    for _ in range(2):
+        assert address_values(rerun(app, cut=True, usual="one"))["part"] == "one"
+
+
 def test_unset_field_follows_changed_default() -> None:
     app = visit(settings={"usual": "two"})
     assert address_values(app)["part"] == "two"

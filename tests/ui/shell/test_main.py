@@ -107,7 +107,7 @@ def test_card_shows_baselines_and_ngram_can_score(open_app: Open) -> None:
     assert r"Tiny \*text\*" in words  # a title is data, not markup
     assert "GRU, 12 hidden units, on CPU" in words
     bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
-    assert " ".join(bars) == "this model 4.33 counting sequences 4.36 uniform guess 30"
+    assert " ".join(bars) == "this model 4.33 table of counts 4.36 uniform guess 30"
     assert "hesitates between about 4 characters each time" in words
     assert "python -m rnnviz train" not in page_words(app)
     open_card(app)
@@ -128,7 +128,7 @@ def test_about_this_model_gives_its_file_and_a_networks_program(
     assert {*downloads} == {"tiny-gru.safetensors", "tiny-gru_torch.py"}
     assert downloads["tiny-gru.safetensors"]() == path.read_bytes()
     text = torch_network.program(checkpoint.load_numpy(path), path.name)
-    assert downloads["tiny-gru_torch.py"]() == text
+    assert downloads["tiny-gru_torch.py"]() == text.encode()
     assert "Export as PyTorch" in [button.label for button in app.sidebar.get("download_button")]
     downloads.clear()
     open_card(open_app("perplexity", model="tiny-3gram"))

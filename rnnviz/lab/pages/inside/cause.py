@@ -459,7 +459,7 @@ class PatchState(ChangeWay):
         if CELLS[view.cell].has_cell:
             with right:
                 quantities = {"state": "H, C", "hidden": "H", "cell": "C"}
-                state_part["quantity"] = PATCH_QUANTITY.choose(_("Of H and C"), quantities)
+                state_part["quantity"] = PATCH_QUANTITY.choose(_("H, C or both"), quantities)
         return state_part
 
     def _render_patched_text(self, patch: PatchControls) -> None:
@@ -552,7 +552,7 @@ class CausePart(PagePart):
     question = N_("What happens if I change it?")
     hint = N_(
         "Change units, a letter or a whole state, and see which predictions move. Random changes of the same "
-        "size stand beside it."
+        "size are shown for comparison."
     )
 
     def render(self) -> None:

@@ -100,7 +100,7 @@ class CompareNetworks(ChangeWay):
         ).render()
         if not unsaved:
             message = _(
-                "This network before its training needs torch, which is not installed. This brings it: "
+                "This network before its training needs torch, which is not installed. Install it with "
                 "{command}"
             )
             st.caption(message.format(command=f"`{install('lab')}`"))

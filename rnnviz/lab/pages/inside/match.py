@@ -64,7 +64,7 @@ class MatchPart(PagePart):
     key = "match"
     label = N_("Match")
     question = N_("Where else are the same units on?")
-    hint = N_("Drag over a passage: the units that are on throughout are looked for elsewhere.")
+    hint = N_("Drag over a passage. The app looks for other places where the same units are on.")
 
     @fragment
     def render(self) -> None:
@@ -126,7 +126,7 @@ class MatchPart(PagePart):
             key="inside.match.edges",
             persist_state="session",
             help=_(
-                "A unit must be off for so many characters on each side of the passage. 0: it need not be."
+                "A unit must be off for this many characters on each side of the passage. 0: it need not be."
             ),
         )
         share = third.slider(
@@ -204,7 +204,7 @@ class MatchSearch:
         finding_place = st.container()
         if matches.found:
             if self.source.kind == PAGE_TEXT:
-                st.caption(_("This text holds the selected passage itself: it is among these places."))
+                st.caption(_("This text contains the selected passage, so it is among these places."))
             matches = self._compare_copies(matches) or matches
         with finding_place:
             render_finding.show_finding(matches)
@@ -248,11 +248,11 @@ class MatchSearch:
         )
         if searched.bytes <= places.MAX_KEPT_BYTES:
             cost = _(
-                "Reads {n} characters. Their states take {size} MB of memory, and the next search a moment."
+                "Reads {n} characters. Their states take {size} MB of memory, so the next search is quick."
             )
         else:
             cost = _(
-                "Reads {n} characters, in each search anew: their states would take {size} MB, more than the "
+                "Reads {n} characters anew in each search: their states would take {size} MB, more than the "
                 "{most} MB that are kept. A million characters take from half a minute to a few minutes."
             )
         cost = cost.format(n=f"{len(searched.text):,}", size=size, most=max_size)
@@ -279,8 +279,8 @@ class MatchSearch:
 
     def _read_with_copies(self) -> Sequence[matching.Copy] | None:
         cost = _(
-            "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
-            "seconds, or more for a large network."
+            "Reads the first {n} characters with {copies} untrained copies of the network. It takes a few "
+            "seconds, longer for a large network."
         )
         read_chars = f"{min(len(self.searched.text), matching.CONTROL_CHARS):,}"
         computation = Computation[Sequence[matching.Copy]](

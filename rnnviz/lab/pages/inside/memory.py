@@ -141,8 +141,8 @@ class MemoryPart(PagePart):
     label = N_("Memory")
     question = N_("What does it still know of earlier characters?")
     hint = N_(
-        "The stronger a character's colour, the more the prediction in view rests on it. Click another one "
-        "to see what its prediction rests on."
+        "The stronger a character's colour, the more the prediction in view depends on it. Click another one "
+        "to see what its prediction depends on."
     )
 
     def render(self) -> None:
@@ -228,7 +228,7 @@ class PredictionMemory:
     def _render_longer_text(self, networks: IdentifiedValue) -> None:
         """Draw the gradient's share beyond each lag, on a longer text."""
         st.subheader(_("How far back, on a longer text"), anchor=False)
-        cost = _("Follows the gradient back from up to {n} characters: some seconds for each network.")
+        cost = _("Follows the gradient back from up to {n} characters: a few seconds for each network.")
         button = StartButton(
             _("Measure it on a longer text"), ":material/straighten:", cost.format(n=f"{REACH.max_chars:,}")
         )
@@ -288,7 +288,7 @@ class ConnectedText:
 
     def _render_attribution(self, at: int) -> None:
         """Draw three attributions of one prediction along the text, if the toggle is on."""
-        label = _("Integrated gradients and occlusion beside the gradient")
+        label = _("Also show integrated gradients and occlusion")
         if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
             return
         offered: dict[Instead, str] = {
@@ -378,7 +378,7 @@ class GateSection:
     def _measure_longer_text(self) -> Gates | None:
         """Draw the choice of a longer text and the button; the gates on it, once the reader has asked."""
         source = SourcePicker(self.view, "inside.gates.source").render()
-        cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.max_chars:,}")
+        cost = _("Reads up to {n} characters; it takes a few seconds.").format(n=f"{GATES.max_chars:,}")
         button = StartButton(_("Measure them on a longer text"), ":material/straighten:", cost)
         return GATES.render(self.view, source, button, layer=self.view.layer)
 

@@ -46,9 +46,7 @@ def _render_text(context: ModelContext) -> str:
     text = TEXT.resolve(usual=example_text.example(context.model.card)[:MAX_TEXT_CHARS])
     with st.popover(_("Text"), icon=":material/edit:"):
         st.text_area(
-            _("The text that all of this page looks at, at most {n} characters").format(
-                n=f"{MAX_TEXT_CHARS:,}"
-            ),
+            _("The text for all of this page, at most {n} characters").format(n=f"{MAX_TEXT_CHARS:,}"),
             height=280,
             width=640,
             max_chars=MAX_TEXT_CHARS,

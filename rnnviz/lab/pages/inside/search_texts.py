@@ -95,7 +95,7 @@ def seen_text_sentence(card: Mapping[str, Any], name: str) -> str | None:
     # Another digest: the network was trained on another split, and what it has seen is not known.
     if held_out_chars >= MAX_SEARCH_CHARS or digest != card.get("sha256_held_out"):
         return None
-    words = _("The first {n} characters are new to the network. The rest it has seen.")
+    words = _("The first {n} characters are new to the network. It has seen the rest.")
     return words.format(n=f"{held_out_chars:,}")
 
 

@@ -200,7 +200,7 @@ def _scan_text(model: Network, text: str, *, layer: int, quantity: str, progress
 
 SEARCH = Computation[list[SearchAnswer]](
     "search",
-    lambda: _("Searching the text, beside untrained copies of the network"),
+    lambda: _("Searching the text with the network and untrained copies"),
     _search_text,
     max_chars=search_texts.MAX_SEARCH_CHARS,
     shared=True,
@@ -232,10 +232,10 @@ class UnitsPart(PagePart):
 
     key = "units"
     label = N_("Units")
-    question = N_("What does a single unit tell?")
+    question = N_("What does a single unit respond to?")
     hint = N_(
-        "The colours are one number of the network at each character. Choose another unit, or look below for "
-        "one that follows something."
+        "The colours show one number of the network at each character. Choose another unit, or find one "
+        "below that responds to something."
     )
 
     @fragment
@@ -458,7 +458,7 @@ class TargetSearch:
         # Popped, as the button searches once: a second look in this run would not find it, hence the cache.
         button: StartButton | None = None
         if source.kind != PAGE_TEXT and not st.session_state.pop(search_texts.SEARCH_NOW, False):
-            cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
+            cost = _("Reads {n} characters with the network and {copies} untrained copies: about 20 seconds.")
             button = StartButton(
                 _("Search the text"),
                 ":material/search:",
@@ -519,7 +519,7 @@ class TargetSearch:
             return None
         cost = _("Reads up to {n} characters, for all units at once. It takes about ten seconds.")
         button = StartButton(
-            _("The unit's card from this text"),
+            _("A unit's card from this text"),
             ":material/menu_book:",
             cost.format(n=f"{LONGER_TEXT_SCAN.max_chars:,}"),
         )
@@ -577,7 +577,7 @@ class TargetSearch:
 
     def render(self, unit: int) -> None:
         """Draw the controls and the finding, with what it says of this `unit`."""
-        st.subheader(_("Which units follow something?"), anchor=False)
+        st.subheader(_("Which units follow what?"), anchor=False)
         self.controls.render()
         if self._request is not None:
             self._request.render()

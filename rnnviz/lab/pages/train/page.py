@@ -8,7 +8,6 @@ import streamlit as st
 
 from rnnviz.errors import CheckpointError, RnnvizError, TorchMissingError
 from rnnviz.i18n import N_, _
-from rnnviz.lab.fit.presets import twice
 from rnnviz.lab.pages.train import (
     actions,
     forecast,
@@ -151,7 +150,8 @@ def start(text: TrainingText, form: FormValues) -> None:
         form.name,
         form.config,
         corpus="" if text.toy or text.from_reader else corpus.name,
-        text=twice(corpus.text) if text.toy else corpus.text if text.from_reader else None,
+        text=text.trained_on if text.toy or text.from_reader else None,
+        lines=corpus.ends and text.from_reader,
         title=corpus.title,
         language=corpus.language,
         watch_text=form.watch_text,

@@ -277,7 +277,7 @@ class RunPicture:
                 place=run_words.queue_place(queue.runs_ahead(RunFolder(run.path)))
             )
         if state == "starting" or (state == "running" and read is None):
-            return _("Starting: it reads the text and counts its sequences …")
+            return _("Starting: reading the text and counting its sequences …")
         unit = _("{read} steps") if self._counts_steps else _("{read} characters")
         progress = unit.format(read=run_words.millions(read or 0))
         if state in ("finished", "shipped"):

@@ -45,9 +45,9 @@ def words(
         "heat.surprise": _(
             "Purple behind a character: how much it surprised the network. It fades as the network learns."
         ),
-        "heat.rows": _("Below, a row is one unit of the hidden state: {n} of {units}."),
+        "heat.rows": _("Below, each row is one unit of the hidden state: {n} of {units}."),
         "heat.most": _(
-            "Below, a row is one unit of the hidden state: of {units}, the {n} that change most over this "
+            "Below, each row is one unit of the hidden state: the {n} of {units} that change most over this "
             "sentence."
         ),
         "heat.mlp": _("Below, the same character always gives the same column: it has no hidden state."),
@@ -108,13 +108,12 @@ def meaning_words(curves: Curves) -> dict[str, str]:
             (
                 _("Behind a character: the first row, {name}.").format(name=row_name(curves.row)),
                 _(
-                    "It came after {n} characters: from then on it tells nine tenths of what it tells at the "
-                    "end."
+                    "It came after {n} characters: from then on it does nine tenths as well as at the end."
                 ).format(n=rounded(curves.born)),
                 _("Nobody told the network; the row was found when the run ended."),
             )
         ),
-        "meaning": _("how well the first row tells it, from a guess up to 1"),
+        "meaning": _("how well the first row follows it, from a guess to 1"),
     }
 
 

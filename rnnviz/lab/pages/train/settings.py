@@ -1,5 +1,6 @@
 """The recipe's form: a preset, and the controls of all settings that have one (rnnviz.networks.settings)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from textwrap import shorten
@@ -140,12 +141,14 @@ def default_watch_text(text: TrainingText) -> str:
     networks never read.
     """
     corpus = text.corpus
-    if text.toy:
-        return corpus.text[:MAX_FIELD_CHARS]
     if not text.from_reader and corpus.name in WATCH_TEXTS:
         return WATCH_TEXTS[corpus.name]
     after, end = text.parts[0], sum(text.parts[:2])
     piece = corpus.text[after : min(end, after + 200)]
+    if corpus.ends:
+        return shorten(re.split("[\n\3]", piece or corpus.text)[0], MAX_FIELD_CHARS, placeholder="")
+    if text.toy:
+        return corpus.text[:MAX_FIELD_CHARS]
     whole = [piece, *piece.split(maxsplit=1)][-1]  # the piece probably begins inside a word
     return shorten(whole, 44, placeholder="") or whole[:44]
 

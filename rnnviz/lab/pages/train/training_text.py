@@ -1,14 +1,15 @@
 """The text to train on: a corpus, an uploaded file or a pasted text; and a description of it."""
 
+import contextlib
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import RnnvizError, TextError
 from rnnviz.i18n import _, language
 from rnnviz.lab.fit.presets import textbook_text, twice
 from rnnviz.page.formatting import size
@@ -17,11 +18,12 @@ from rnnviz.text.characters import visible
 from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import MAX_NAME_CHARS, printable
-from rnnviz.text.vocabulary import usual_min_count
+from rnnviz.text.row_files import format_of, open_rows
+from rnnviz.text.vocabulary import END, usual_min_count
 from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.pages.perplexity import text_sources as shared
 from rnnviz.ui.shell import fields
-from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.error_messages import describe, plain, translate_error
 from rnnviz.ui.shell.sidebar import preformatted
 
 UPLOAD, PASTE = "own:upload", "own:paste"
@@ -44,6 +46,7 @@ class TrainingText:
     symbols      the vocabulary size V of a model that is trained on it
     parts        characters of the training, validation and held-out parts
     rare         characters of the training part that are so rare that they are read as <unk>
+    left_out     why rows of the reader's file are left out, by their numbers
     """
 
     corpus: Corpus
@@ -51,6 +54,12 @@ class TrainingText:
     symbols: int
     parts: tuple[int, int, int]
     rare: int = 0
+    left_out: Mapping[int, TextError] = field(default_factory=dict)
+
+    @property
+    def trained_on(self) -> str:
+        """What a run reads: a text too short to split, unless it ends, twice."""
+        return twice(self.corpus.text) if self.toy and not self.corpus.ends else self.corpus.text
 
     @property
     def toy(self) -> bool:
@@ -111,24 +120,64 @@ def _fetched(info: corpora.CorpusInfo) -> TrainingText | None:
 def _uploaded() -> TrainingText | None:
     state, key = st.session_state, clear_data.upload_key("train-file")
     file = st.file_uploader(
-        _("A text file"),
+        _("A text file, or a table of texts"),
         key=key,
-        help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
+        help=_(
+            "Plain text, in any language and encoding, or rows: .csv, .jsonl, .parquet. It stays on the "
+            "machine that runs this app."
+        ),
     )
-    # Decoded once and kept: the field forgets its file when the reader leaves the page.
+    # Kept: the field forgets its file when the reader leaves the page.
     if file is not None and state.get(_UPLOAD, ("",))[0] != file.file_id:
-        source: Any = io.BytesIO(file.getvalue())
-        source.name = printable(file.name, MAX_NAME_CHARS)
-        state[_UPLOAD] = file.file_id, source.name, "".join(open_text(source))
+        name, data = printable(file.name, MAX_NAME_CHARS), file.getvalue()
+        state[_UPLOAD] = file.file_id, name, data, _columns(data, name)
     if _UPLOAD not in state:
         if state.get(key) is not None:  # the browser's field still lists the file, as after a restart
             message = _("The app was restarted, so your files are no longer here. Upload them again.")
             st.warning(message, icon=":material/upload_file:")
         return None
-    _id, name, text = state[_UPLOAD]
+    id, name, data, columns = state[_UPLOAD]
     if file is None:
         st.caption(_("Still here: **{name}**").format(name=plain(name)))
-    return _reader_text(text, name)
+    column = None
+    if columns:
+        column = st.selectbox(
+            _("Column of the texts"),
+            [*columns, None],
+            key=f"train-column.{id}",
+            persist_state="session",
+            format_func=lambda column: _("none: read it as plain text") if column is None else column,
+            help=_("Each row has a text there, from its start to its end. The network learns the end, too."),
+        )
+    text = _reader_text(data, name, column, lines=column is None and _lines_tick(id))
+    if text.left_out:
+        rows = [
+            _("row {number}: {reason}").format(number=f"{number:,}", reason=plain(translate_error(error)))
+            for number, error in list(text.left_out.items())[: corpora.MAX_LEFT_OUT]
+        ]
+        count = _("Rows left out: {n}.").format(n=f"{len(text.left_out):,}")
+        st.warning("  \n".join([count, *rows]), icon=":material/playlist_remove:")
+    return text
+
+
+def _columns(data: bytes, name: str) -> list[str]:
+    """The columns of a file of rows, those with texts first; none of another file."""
+    with contextlib.suppress(RnnvizError):  # it is then read as plain text, which says what is wrong
+        if format_of(name) is not None:
+            # No column is chosen yet.
+            columns = (file := open_rows(io.BytesIO(data), column="", name=name)).columns
+            return list(dict.fromkeys((*file.text_columns(columns), *columns)))
+    return []
+
+
+def _lines_tick(id: str) -> bool:
+    """Draw the tick by which the lines of a text are texts that end."""
+    return st.checkbox(
+        _("Each line is a separate text"),
+        key=f"train-lines.{id}",
+        persist_state="session",
+        help=_("For names, words or verses: the network also learns where a line ends, and stops there."),
+    )
 
 
 def _pasted() -> TrainingText | None:
@@ -137,7 +186,8 @@ def _pasted() -> TrainingText | None:
         height=120,
         placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
     )
-    return _reader_text(text, _("pasted text")) if text else None
+    lines = _lines_tick("paste")
+    return _reader_text(text, _("pasted text"), lines=lines) if text else None
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -156,10 +206,20 @@ def textbook() -> TrainingText:
 
 
 @st.cache_data(max_entries=2, show_spinner=False, scope="session")
-def _reader_text(text: str, title: str) -> TrainingText:
-    return _split_text(
-        corpora.from_text(text, file_name(title.rsplit(".", 1)[0]), title=title), from_reader=True
-    )
+def _reader_text(
+    source: str | bytes, title: str, column: str | None = None, *, lines: bool = False
+) -> TrainingText:
+    """A pasted text, or an uploaded file's bytes; texts that end in a column or in lines."""
+    name, left_out = file_name(title.rsplit(".", 1)[0]), dict[int, TextError]()
+    if column is not None and isinstance(source, bytes):
+        texts, left_out = corpora.column_texts(io.BytesIO(source), column, name=title)
+        corpus = corpora.from_texts(texts, name, title=title)
+    else:
+        text = source if isinstance(source, str) else "".join(open_text(io.BytesIO(source), name=title))
+        corpus = corpora.from_text(text, name, title=title)
+        if lines:
+            corpus = corpora.from_texts(corpus.text.split("\n"), name, title=title)
+    return replace(_split_text(corpus, from_reader=True), left_out=left_out)
 
 
 def _split_text(corpus: Corpus, *, from_reader: bool) -> TrainingText:
@@ -179,10 +239,16 @@ def file_name(title: str) -> str:
 
 def facts(text: TrainingText) -> None:
     """Draw a text's length, its split, and its beginning."""
-    corpus = text.corpus
+    corpus, end = text.corpus, END if END in text.corpus.text else "\n"
+    sentence = _("**{title}**: {characters} characters, {distinct} of them different.")
+    if corpus.ends:
+        sentence = _("**{title}**: {texts} texts that end, {characters} characters with their ends.")
     st.markdown(
-        _("**{title}**: {characters} characters, {distinct} of them different.").format(
-            title=plain(corpus.title), characters=f"{corpus.characters:,}", distinct=f"{corpus.distinct:,}"
+        sentence.format(
+            title=plain(corpus.title),
+            texts=f"{corpus.text.count(end):,}",
+            characters=f"{corpus.characters:,}",
+            distinct=f"{corpus.distinct:,}",
         )
     )
     train, validation, held_out = text.parts
@@ -191,7 +257,9 @@ def facts(text: TrainingText) -> None:
             "Split in order. Training text: **{train}** characters. Validation text: **{validation}**, "
             "measured while it learns. Held-out text: **{held_out}**, measured once at the end."
         ).format(train=f"{train:,}", validation=f"{validation:,}", held_out=f"{held_out:,}")
-    elif twice(corpus.text) != corpus.text:
+        if corpus.ends:
+            sentence += " " + _("The texts are shuffled first, so that the three parts are alike.")
+    elif text.trained_on != corpus.text:
         sentence = _(
             "Too short to be split: it is all training text, and nothing is held out. The network reads "
             "it twice in a row, and so learns what follows its end."
@@ -204,7 +272,7 @@ def facts(text: TrainingText) -> None:
             "character, and never writes them."
         ).format(count=f"{text.rare:,}")
     st.caption(sentence)
-    beginning = corpus.text[:300].replace("\t", "    ")
+    beginning = corpus.text[:300].replace("\t", "    ").replace(END, f"{visible(END)}\n")
     # In so short a text single characters count: spaces and line breaks are made visible.
     if corpus.characters <= 40:
         beginning = "".join(map(visible, beginning))

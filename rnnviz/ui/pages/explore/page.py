@@ -56,7 +56,7 @@ def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyMod
     ask = LiveAsk.from_json(take_ask(KEY) or {"fresh": True})
     if (
         arrived
-    ):  # an ask that comes with Back is of the view that was left; a first picture may have chosen one
+    ):  # what comes with Back is of the view that was left; a first picture may have chosen a network
         ask = replace(ask, fresh=True, model="" if address.has_just_gone_back() else ask.model)
     if ask.model and ask.model != context.info.path.stem:
         _choose_model(ask, session)

@@ -137,7 +137,7 @@ def words() -> dict[str, str]:
         "desk.reset": _("Set to 0:00"),
         "desk.plan": _("{all} minutes: begins at {begins}, {minutes} min"),
         "desk.skip": _("{all} minutes: left out"),
-        "desk.lost": _("The lecture's window is gone. Open the notes from it again."),
+        "desk.lost": _("The lecture's window is closed. Open the notes again from the lecture."),
         "copy": _("Copy"),
         "copied": _("Copied"),
         "copy.failed": _("Select it and copy it with the keyboard"),
@@ -212,12 +212,12 @@ def room_words() -> dict[str, str]:
     """The stage's words on the room, by the names that static/room.js uses."""
     return {
         "room.ask": _("Ask the room"),
-        "room.help": _("Open a page for the class's phones, which answer the lecture's questions"),
+        "room.help": _("Open a page on which the class answers the lecture's questions by phone"),
         "room.open": _("Room: {phones}"),
         "room.scan": _("Scan this, or type the address:"),
         "room.how": _(
-            "Phones must be in the same network as this computer. "
-            "A firewall or a guest Wi-Fi may keep them out."
+            "Phones must be on the same network as this computer. A firewall or a guest Wi-Fi may keep them "
+            "out."
         ),
         "room.trust": _("No account, no name. Answers are counted, and forgotten when the room closes."),
         "room.phones": _("phones in the room"),

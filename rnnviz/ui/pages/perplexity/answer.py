@@ -92,14 +92,12 @@ def show(context: ModelContext, text: ReaderText, text_score: TextScore, second:
                 if level == "caution":
                     st.warning(finding_markdown(sentence), icon=":material/history_edu:")
             if text.original_sha256:
-                label = _("Use the text as it came")
+                label = _("Use the original text")
                 st.button(
                     label, key="restore", on_click=text_sources.undo_rewriting, args=(text.original_sha256,)
                 )
             if format_of(text.name) is not None:
-                table_note = _(
-                    "This table was read as plain text; this command scores its column *text* row by row:"
-                )
+                table_note = _("This table was read as plain text; this command scores it row by row:")
                 row_by_row(context, text, table_note)
         _details(text, text_score)
 
@@ -108,7 +106,7 @@ def row_by_row(context: ModelContext, text: ReaderText, sentence: str) -> None:
     """Draw a `sentence` on a table, and the command that scores its rows."""
     st.markdown(sentence)
     model = context.info.path.stem
-    command = ["python", "-m", "rnnviz", "perplexity", text.name, "--model", model, "--column", "text"]
+    command = ["python", "-m", "rnnviz", "perplexity", text.name, "--model", model]  # it finds the column
     st.code(shlex.join(command), "bash", wrap_lines=True)
 
 
@@ -400,9 +398,9 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
 
     this_text = (value, _("this text"), "here")
     ticks = "".join(f"<i class='{kind}' {placed(at)}></i>" for at, _s, kind in (*marks, this_text))
-    label = _(
-        "On a line from 1, always certain, to {guess}, a uniform guess, this text stands at {n}."
-    ).format(n=rounded(value), guess=rounded(guess, 0))
+    label = _("On a line from 1, always certain, to {guess}, a uniform guess, this text is at {n}.").format(
+        n=rounded(value), guess=rounded(guess, 0)
+    )
     first_label = escape(_("1: always certain"))
     return (
         f"<div class='scale' role='img' aria-label='{escape(label, quote=True)}' style='--end:{end:.4f}'>"
@@ -512,7 +510,7 @@ def calculation_facts(context: ModelContext, text_score: TextScore, total: float
         lines.append(
             _(
                 "**Unknown characters**: {unknown} ({share}). The model reads one symbol for all of them. "
-                "Telling which one it was costs {spread} nats more. So all probabilities still add up to 1."
+                "Saying which one it was costs {spread} nats more. So all probabilities still add up to 1."
             ).format(
                 unknown=f"{score.unknown:,}",
                 share=percent(score.unknown / score.characters),

@@ -115,7 +115,7 @@ def show_compressed(context: ModelContext, text: ReaderText, text_score: TextSco
         ).format(bits=f"{score.bits_per_character:.3f}", size=size(predicted))
     )
     if find_spec("constriction") is None:
-        message = _("Compressing needs constriction, which is not installed. This brings it: {command}")
+        message = _("Compressing needs constriction, which is not installed. Install it with {command}")
         st.caption(message.format(command=f"`{install('compress')}`"))
         return
     # The button makes room for the result, so it is drawn into a place that can be emptied.
@@ -146,8 +146,8 @@ def show_compressed(context: ModelContext, text: ReaderText, text_score: TextSco
     )
     st.success(
         _(
-            "The {size} gave back the text as the model read it, every character the same. "
-            "So the perplexity foretold the size of this file."
+            "Decompressing the {size} gave back the text as the model read it, character for character. So "
+            "the perplexity predicted the size of this file."
         ).format(size=size(len(data))),
         icon=":material/verified:",
     )

@@ -83,7 +83,7 @@ def pick_second(context: ModelContext, text: ReaderText, score: Score) -> None:
         persist_state="session",
         format_func=titles(models.values()).__getitem__,
         placeholder=_("No second model"),
-        help=_("Its number then stands above. Colours and passages show where one model did better."),
+        help=_("Its number then appears above. Colours and passages show where one model did better."),
         width=420,
     )
 
@@ -197,7 +197,7 @@ def comparison_rows(
     chosen = context.info
     uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
-    letters = _("this text's own character counts, known beforehand: no prediction")
+    letters = _("this text's own character counts, known beforehand: not a prediction")
     common_rows = [
         ComparisonRow(title(chosen), _("the chosen model"), chosen),
         ComparisonRow(uniform, guess, chosen, "uniform"),
@@ -255,7 +255,7 @@ def _table(text_score: TextScore, chosen: list[ComparisonRow], costs: list[CostR
         st.caption(join_sentences(notice, "said", "aside"))
     st.caption(
         _(
-            "A compressor predicts too: the bits it writes are its bits per character. It packs the text as "
-            "it is, the same under every model. On short texts its fixed header weighs heavily."
+            "A compressor predicts too: the better, the fewer bits it writes. It packs the text as it is, "
+            "whichever model is chosen. On short texts its fixed header counts against it."
         )
     )

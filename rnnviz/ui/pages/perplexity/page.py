@@ -146,7 +146,7 @@ def _without_figures(context: ModelContext, results: Sequence[TextResult]) -> No
         if result.job is None or (error := result.job.error) is None:
             result.show(f"text-{text.name}")
         elif is_packed_rows(text.name):
-            row = _("{name} isn't plain text; this command scores its column *text* row by row:")
+            row = _("{name} isn't plain text; this command scores it row by row:")
             answer.row_by_row(context, text, row.format(name=f"**{name}**"))
         else:
             reason = describe(error, text.name)

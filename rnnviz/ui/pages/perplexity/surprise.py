@@ -70,8 +70,8 @@ def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
     others.
     """
     message = _(
-        "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
-        "other texts."
+        "The perplexity of **{name}** is still here, but the values of its characters made room for other "
+        "texts."
     ).format(name=plain(name))
     icon = ":material/inventory_2:"
     pending.offer(jobs, key, message, _("Read it again"), f"read-again-{name}", icon)
@@ -237,10 +237,10 @@ def _passages(view: TextView, *, least: bool) -> None:
 
 
 def _words(view: TextView) -> None:
-    caption = _("The {n} words that cost the model most. The white space before a word counts for it.")
+    caption = _("The {n} words that cost the model most. The white space before a word counts as part of it.")
     if view.record.score.words is None:
         caption = _(
-            "The {n} words that cost the model most. A character of a script without spaces is a word."
+            "The {n} words that cost the model most. In scripts without spaces, each character is a word."
         )
     st.caption(caption.format(n=MAX_PASSAGES))
     costly = view.compute_once("words", lambda: costliest_words(view.record, MAX_PASSAGES))

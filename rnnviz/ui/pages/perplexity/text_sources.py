@@ -70,7 +70,7 @@ def uploaded_files() -> list[Any]:
     if uploads:
         state.pop(_LOST_NAMES, None)
     if _LOST_NAMES in state:
-        warning = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
+        warning = _("**{names}**: no longer here. A reload removes files; upload them again.")
         st.warning(
             warning.format(names=plain(state[_LOST_NAMES], MAX_NAMES_CHARS)), icon=":material/upload_file:"
         )

@@ -61,8 +61,10 @@ export class Continuation {
   takeText(text) {
     if (!this.asked) return; // the reader has typed meanwhile
     this.asked = false;
-    if (text) this.beginWriting(text);
-    else this.stop();
+    if (text) return this.beginWriting(text);
+    this.stop();
+    const { store, editor, controls } = this.view;
+    if (store.ends && editor.characters.length < store.fixed.limit) controls.showEnd();
   }
 
   /** @param {string} text */

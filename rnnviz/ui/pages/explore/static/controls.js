@@ -25,6 +25,8 @@ export class Controls {
   any;
   /** @type {HTMLButtonElement} */
   reason;
+  /** @type {HTMLButtonElement | undefined} the choice that colours the text */
+  pressed;
   /** @type {HTMLElement} */
   caption;
 
@@ -37,6 +39,7 @@ export class Controls {
     const root = view.root;
     this.root = root;
     label(root, phrase);
+    if (view.store.endsByLine) put(find(root, "p.rv-next-notice"), phrase("next.notice.ends"));
     find(root, "textarea.rv-text").placeholder = phrase("placeholder");
     this.suggestions = new Suggestions(view, phrase);
     find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(example)));
@@ -155,10 +158,16 @@ export class Controls {
     const { view, phrase } = this;
     const { named, unnamed, layers, units } = view.store.fixed;
     const at = view.why ? this.colourChoices.length : this.colourChoices.findIndex(({ is }) => is());
-    this.reason.ariaPressed = String(view.why);
-    for (const [i, { button }] of this.colourChoices.entries()) button.ariaPressed = String(i === at);
-    this.any.ariaPressed = String(at < 0);
+    const formerly = this.pressed;
+    this.pressed = view.why ? this.reason : (this.colourChoices[at]?.button ?? this.any);
+    for (const button of [...this.colourChoices.map(({ button }) => button), this.any, this.reason])
+      button.ariaPressed = String(button === this.pressed);
     put(this.any, at < 0 ? phrase("colour.unit", { n: view.unit }) : phrase("colour.any"));
+    // A phone has the choices in one row wider than its screen. Not scrollIntoView, which would scroll the page too.
+    const row = this.pressed.parentElement;
+    if (row && this.pressed !== formerly)
+      row.scrollLeft =
+        this.pressed.offsetLeft - row.offsetLeft - (row.clientWidth - this.pressed.offsetWidth) / 2;
     const count = view.numbers.whole(layers * units);
     const other =
       at < 0
@@ -281,6 +290,13 @@ export class Controls {
     const link = make("a", "", this.phrase("limit.link"));
     link.href = new URL("perplexity", document.baseURI).href;
     this.limit.replaceChildren(before, link.textContent ? link : "", after ?? "");
+    this.view.resized();
+  }
+
+  /** Say that the network ended the text where it should have written on; the next letter takes that away. */
+  showEnd() {
+    this.limit.hidden = false;
+    put(this.limit, this.phrase("write.ended"));
     this.view.resized();
   }
 

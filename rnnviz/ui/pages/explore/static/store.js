@@ -3,6 +3,8 @@
 /** @import { Phrase } from "../../../browser/static/messages.js" */
 /** @import { Answer, Arrays, Fixed } from "./types" */
 
+const END = "\u0003"; // the symbol of a text's end
+
 /** @typedef {Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array} Numbers */
 
 /** An array that grows. @template {Numbers} A */
@@ -242,9 +244,19 @@ export class Store {
     return id === 0 ? "" : this.fixed.symbols[id - 1];
   }
 
+  /** Whether the network knows where texts end. */
+  get ends() {
+    return this.fixed.symbols.includes(END);
+  }
+
+  /** Whether each line is a text that ends. */
+  get endsByLine() {
+    return this.ends && !this.fixed.symbols.includes("\n");
+  }
+
   /** Symbols as they are typed: where each line is a text, a line end ends one. @param {string} symbols */
   typed(symbols) {
-    return this.fixed.symbols.includes("\n") ? symbols : symbols.replaceAll("\u0003", "\n");
+    return this.endsByLine ? symbols.replaceAll(END, "\n") : symbols;
   }
 }
 

@@ -23,9 +23,14 @@ export function handleKey(view, event) {
   if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
   /** @type {Record<string, () => void>} */
   const actions = {
+    // Whoever has pressed Space twice presses it again: at a scene's end it opens the next, as Page Down does.
     " ": () =>
-      (!event.shiftKey && (view.room.space() || view.openPicture())) ||
-      view.goToStep(view.at + (event.shiftKey ? -1 : 1)),
+      event.shiftKey
+        ? view.goToStep(view.at - 1)
+        : view.room.space() ||
+          view.openPicture() ||
+          view.goToStep(view.at + 1) ||
+          view.goToScene(view.scene + 1),
     ArrowDown: () => view.goToStep(view.at + 1),
     ArrowUp: () => view.goToStep(view.at - 1),
     ArrowRight: () => view.goToScene(view.scene + 1),

@@ -235,8 +235,13 @@ export class View extends BaseView {
   showCurveValues(position) {
     this.curve.point(position);
     const values = atPoint(this.curve.values(position ?? 0), this.numbers);
-    find(this.root, "p.vw-say").textContent =
-      position === null ? this.phrase("curve.notice") : this.phrase("curve.at", values);
+    const notice = this.twoLines ? this.phrase("curve.notice") : "";
+    find(this.root, "p.vw-say").textContent = position === null ? notice : this.phrase("curve.at", values);
+  }
+
+  /** Whether the rolling mean leaves the running one: up to a whole window they are one line. */
+  get twoLines() {
+    return this.curve.length > this.fixed.window;
   }
 
   // ---- looks --------------------------------------------------------------------------------------
@@ -304,7 +309,8 @@ export class View extends BaseView {
             ...fixed.names.map((name, n) => entry("running", n, name)),
             phrase("curve.both", { running, rolling }),
           ];
-    find(root, "span.vw-legend").replaceChildren(...entries);
+    const legend = this.twoLines ? entries : entries.slice(0, fixed.names.length);
+    find(root, "span.vw-legend").replaceChildren(...legend);
     this.showCurveValues(null);
     this.curve.describe(phrase, fixed.names, fixed.window);
     this.showDetail();
