@@ -200,6 +200,22 @@ def test_missing_network_is_said_and_shown_one_stays(browser: Browser, port: int
     context.close()
 
 
+@pytest.mark.slow
+def test_shipped_networks_open_on_a_phone_from_a_subfolder(page: Page, tmp_path: Path) -> None:
+    """The folder that the site and a Space serve: its parts, without an error or another machine."""
+    folder.write(tmp_path / "rnnviz", build.folder_files(build.networks(), documentation="docs/index.html"))
+    page.set_viewport_size({"width": 390, "height": 844})
+    with serve_files(tmp_path) as port:
+        page.goto(f"http://127.0.0.1:{port}/rnnviz/")
+        expect(page.get_by_text("It turns blue inside a quotation.")).to_be_visible()
+        page.get_by_role("button", name="Perplexity of a text").click()
+        expect(page.get_by_text("On average the model hesitated between about")).to_be_visible()
+        page.get_by_role("button", name="Train", exact=True).click()
+        page.get_by_label("Train for").select_option("10 s")
+        page.get_by_role("button", name="Start").click()
+        expect(page.get_by_role("link", name="Save", exact=True)).to_be_visible()
+
+
 def test_phone_shows_text_colours_and_bars_above_keyboard(browser: Browser, port: int) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 422}, is_mobile=True, has_touch=True, locale="en-US"
