@@ -62,6 +62,8 @@ def run(*more_commands: Command, develop: Sequence[Command] = ()) -> None:
     `develop` those under `dev`.
     """
     warnings.showwarning = lambda message, *_, **__: complain(str(message))  # without path and code
+    # Python hides a DeprecationWarning outside a script; here another model would be scored without a word.
+    warnings.filterwarnings("once", r"the model \S+ is replaced by", DeprecationWarning)
     sys.exit(main(more_commands=more_commands, develop=develop))
 
 

@@ -107,7 +107,8 @@ def find(name_or_path: str | Path) -> Path:
     check_name(text)
     if (name := current_name(text)) != text:
         message = f"the model {text} is replaced by {name}: write {name!r}"
-        warnings.warn(message, DeprecationWarning, stacklevel=3)
+        # The line that calls `load`: above it are `_read`, `load` and its wrapper `checked`.
+        warnings.warn(message, DeprecationWarning, stacklevel=5)
         text = name
     for folder in folders():
         if (folder / f"{text}{SUFFIX}").is_file():

@@ -68,7 +68,7 @@ def routes() -> list[Route]:
 
 
 def _find_network(name: str) -> checkpoint.ModelInfo | None:
-    listed = checkpoint.available()[0]
+    listed, name = checkpoint.available()[0], checkpoint.current_name(name)
     return next((info for info in listed if info.path.stem == name and info.kind in CELLS), None)
 
 

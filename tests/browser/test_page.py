@@ -21,7 +21,7 @@ def site(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A web server's root, with the page of two tiny networks in a subfolder."""
     root = tmp_path_factory.mktemp("site")
     infos = [checkpoint.read_info(models_folder / f"tiny-{cell}.safetensors") for cell in ("gru", "lstm")]
-    folder.write(root / "some" / "path", build.folder_files(infos))
+    folder.write(root / "some" / "path", build.folder_files(infos, documentation="docs/index.html"))
     return root
 
 

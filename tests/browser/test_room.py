@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -323,15 +324,21 @@ def test_room_survives_reload_and_is_in_every_tab(lectern: Lectern, join: Join) 
 
 
 @pytest.mark.slow
-def test_host_serves_network_and_questions_to_phones(browser: Browser) -> None:
-    """`rnnviz host`, a lecturer's window, two phones and a laptop."""
+def test_host_serves_network_and_questions_to_phones(browser: Browser, tmp_path: Path) -> None:
+    """`rnnviz host` in any folder, a lecturer's window, two phones and a laptop."""
     command = [sys.executable, "-m", "rnnviz", "host", "--no-browser", "--address", "127.0.0.1"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
+        command,
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
     ) as host:
         try:
             assert host.stdout is not None
+            assert host.stderr is not None
             output = "".join(until_opened(host.stdout))
             app, room = re.findall(r"http://\S+", output)
             phones = [
@@ -356,6 +363,7 @@ def test_host_serves_network_and_questions_to_phones(browser: Browser) -> None:
         finally:
             host.terminate()
             host.wait(30)
+        assert "config option" not in host.stderr.read(), "Streamlit takes ours for a change"
     expect(phones[0].get_by_text(re.compile("^The room is closed|^No connection"))).to_be_visible()
     for phone in phones:
         phone.close()

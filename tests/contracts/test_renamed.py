@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz import cli
 from rnnviz.figures import export, live, pictures, row_table, themes
 from rnnviz.lab.reports import training
 from tests.support.commands import *  # noqa: F403 - its fixtures
@@ -65,6 +68,17 @@ def test_old_option_does_as_the_new_one_and_warns(run_beside_text: Run) -> None:
     assert code == 0
     assert "rnnviz: --probe is called --watch now: write --watch SENTENCE\n" in err
     assert json.loads(Path("run/run.json").read_text())["probe"] == "chin"
+
+
+def test_command_says_that_another_model_replaces_the_one_it_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", "rnnviz sample --model python-6gram --length 1".split())
+    with warnings.catch_warnings(action="ignore"), pytest.raises(SystemExit, match=r"^0$"):
+        cli.run()  # as a shell does: Python itself would hide the warning
+    assert capsys.readouterr().err == (
+        "rnnviz: the model python-6gram is replaced by python-5gram: write 'python-5gram'\n"
+    )
 
 
 OLD_PERPLEXITY: Any = rnnviz.perplexity  # with the arguments of 2.0.0

@@ -108,8 +108,9 @@ def test_a_replaced_models_name_leads_on_and_says_what_to_write(
     checkpoint.save(tiny("lstm"), tmp_path / "python-lstm.safetensors")
     with pytest.warns(
         DeprecationWarning, match=r"python-gru is replaced by python-lstm: write 'python-lstm'"
-    ):
+    ) as warned:
         assert rnnviz.load("python-gru").config.cell == "lstm"
+    assert warned[0].filename == __file__  # Python shows it where the line is a script's own
     checkpoint.save(tiny("gru"), tmp_path / "python-gru.safetensors")  # a reader's own copy of it
     with warnings.catch_warnings(action="error"):
         assert rnnviz.load("python-gru").config.cell == "gru"

@@ -36,6 +36,8 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     config = {**dict(flat_options(tomllib.loads(settings_path().read_text("utf-8")))), **options}
     # Before `run`: uvicorn looks its class of connections up when its server starts.
     http_protocol.install()
+    # Before the app's parts read an option: Streamlit would call the run's options an update, and warn.
+    st.config.get_config_options(force_reparse=True, options_from_flags=config)
     app = st.App(**entry.app_parts(watched=False))
     # Streamlit puts the folder of argv[0] first on sys.path, and takes it for the script's.
     sys.argv[:] = [str(UI_FOLDER / "script" / "main.py")]
@@ -140,6 +142,14 @@ def host(
     ] = None,
     trust_proxy: Annotated[
         str | None, Help("nothing depends on who asks any more; leave it out", action=Removed)
+    ] = None,
+    https: Annotated[
+        str | None,
+        Help(
+            "a proxy in front speaks https, as deploy/README.md sets one up",
+            *("--server.sslCertFile", "--server.sslKeyFile"),
+            action=Removed,
+        ),
     ] = None,
     no_browser: Annotated[bool, "open no browser, print the addresses alone"] = False,
 ) -> int:
