@@ -73,7 +73,7 @@ def test_old_option_does_as_the_new_one_and_warns(run_beside_text: Run) -> None:
 def test_command_says_that_another_model_replaces_the_one_it_names(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", "rnnviz sample --model python-6gram --length 1".split())
+    monkeypatch.setattr(sys, "argv", ["rnnviz", "sample", "--model", "python-6gram", "--length", "1"])
     with warnings.catch_warnings(action="ignore"), pytest.raises(SystemExit, match=r"^0$"):
         cli.run()  # as a shell does: Python itself would hide the warning
     assert capsys.readouterr().err == (

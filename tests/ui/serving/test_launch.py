@@ -67,7 +67,9 @@ def test_host_refuses_model_that_class_cannot_see(
     assert "holmes-lstm" in error
 
 
-@pytest.mark.parametrize("option", ["--capacity", "--trust-proxy", "--server.sslCertFile", "--server.sslKeyFile"])
+@pytest.mark.parametrize(
+    "option", ["--capacity", "--trust-proxy", "--server.sslCertFile", "--server.sslKeyFile"]
+)
 def test_removed_option_names_replacement(
     option: str, served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
