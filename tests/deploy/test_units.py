@@ -3,10 +3,12 @@ read here as text and YAML; systemd and Caddy themselves are asked where they ar
 """
 
 import argparse
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -126,12 +128,22 @@ def test_the_container_has_what_it_starts() -> None:
     assert service["read_only"] is True
 
 
-def test_a_static_space_shows_the_page_that_needs_no_server() -> None:
+@pytest.mark.slow
+def test_a_static_space_shows_the_page_that_needs_no_server(models_folder: Path, tmp_path: Path) -> None:
     _, head, text = (DEPLOY / "space" / "README.md").read_text("utf-8").split("---\n", 2)
     readme = yaml.safe_load(head)
     assert (readme["sdk"], readme["license"]) == ("static", "mit")
     assert readme["app_file"] == folder.INDEX
-    assert "rnnviz page --output" in text
+    space, model = tmp_path / "space", models_folder / "tiny-gru.safetensors"
+    (space / ".git").mkdir(parents=True)  # a Space is a clone of its repository
+    (tmp_path / "deploy").symlink_to(DEPLOY)
+    (commands,) = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    commands = commands.replace("/path/to/the/space", str(space))
+    rnnviz = f'rnnviz() {{ {sys.executable} -m rnnviz "$@" --model {model}; }}\n'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["bash", "-ec", rnnviz + commands], cwd=tmp_path, env=environment, check=True)
+    made = {path.name for path in (tmp_path / "page").iterdir()}
+    assert {path.name for path in space.iterdir()} == made | {".git", "README.md"}
 
 
 def test_the_commands_of_the_readme_name_what_there_is() -> None:
