@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+import rnnviz
 from rnnviz.lab.run import runs
+from rnnviz.text import corpora
 
 for name, extra in (("nbclient", "test"), ("ipykernel", "test"), ("anywidget", "notebook")):
     if find_spec(name) is None:  # imported where they are used: nbformat's import takes a second
@@ -51,6 +53,9 @@ def test_a_notebook_runs_and_shows_something(path: Path, kernel: Any) -> None:
     from nbformat.v4 import new_code_cell
 
     notebook = read(path)
+    read_by_network = rnnviz.load("python-lstm").card["sha256"]
+    if "python-library" in str(notebook) and corpora.open_corpus("python-library").sha256 != read_by_network:
+        pytest.skip("another Python's library: what the notebook concludes was measured on the network's own")
     notebook.cells.insert(0, new_code_cell("%reset -f"))  # names of the one before are gone
     kernel.nb = notebook
     for place, cell in enumerate(notebook.cells):
