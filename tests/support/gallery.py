@@ -38,9 +38,7 @@ def model_comparison() -> Any:
 
 @picture("Units that follow a target")
 def bracket_units() -> Any:
-    code = (
-        rnnviz.corpora.open_corpus("python-library").split().held_out[:8_000]
-    )  # of any Python
+    code = rnnviz.corpora.open_corpus("python-library").split().held_out[:8_000]  # of any Python
     return units.find(rnnviz.load("python-lstm"), code, "py-brackets", quantity="cell").plot()
 
 
