@@ -38,7 +38,9 @@ def model_comparison() -> Any:
 
 @picture("Units that follow a target")
 def bracket_units() -> Any:
-    code = rnnviz.corpora.open_corpus("python-library").split().held_out[:8_000]  # of any Python
+    code = rnnviz.corpora.open_corpus("python-library").split().held_out
+    begin = code.index("\ndef ")  # outside of any string, whichever Python's library it is
+    code = code[begin : begin + 2_000]
     return units.find(rnnviz.load("python-lstm"), code, "py-brackets", quantity="cell").plot()
 
 
