@@ -54,9 +54,8 @@ def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyMod
     # Streamlit runs this fragment for an ask, and within each whole run of the page: then without an ask, for
     # a browser that may hold nothing, so everything is sent, the text too.
     ask = LiveAsk.from_json(take_ask(KEY) or {"fresh": True})
-    if (
-        arrived
-    ):  # what comes with Back is of the view that was left; a first picture may have chosen a network
+    # What comes with Back is of the view that was left; a first picture may have chosen a network.
+    if arrived:
         ask = replace(ask, fresh=True, model="" if address.has_just_gone_back() else ask.model)
     if ask.model and ask.model != context.info.path.stem:
         _choose_model(ask, session)
