@@ -26,7 +26,7 @@ from importlib.util import find_spec
 
 import lazy_loader
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 _lazy_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
 
