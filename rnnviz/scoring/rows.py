@@ -248,7 +248,7 @@ class _RowScoring:
         self._normaliser = Normaliser(model.normaliser)
         self._damage: RnnvizError | None = None
         self.totals, self._left_out = Totals(file), Counter[str]()
-        self._rows = 0
+        self._rows = self._most_regions = 0
         self._examples: list[tuple[int, TextError]] = []
 
     def batches(self, keep_columns: bool) -> Iterator[tuple[Rows, EncodedRows]]:
@@ -325,6 +325,7 @@ class _RowScoring:
         self, number: int, parts: Sequence[str], region_nats: Sequence[float], costs: Sequence[float]
     ) -> RowScore:
         text, nats = "".join(parts[1:]), math.fsum(region_nats)
+        self._most_regions = max(self._most_regions, len(region_nats))
         nats_known, _, unknown, nats_ends, ends = costs
         words = WordCount()
         words.add(text.replace(END, "\n"))
@@ -353,6 +354,7 @@ class _RowScoring:
             column=self._file.column,
             given=self._file.context_column,
             column_found=self._file.found,
+            separator_missing=self._file.separator if self._most_regions == 1 else None,
             damage=self._damage,
             examples=tuple(self._examples),
             interval=PerplexityInterval(None, None, self.totals.characters, "rows"),

@@ -302,6 +302,7 @@ class RowsScore(Score):
     rows_left_out      the numbers of other rows, by the kind of their fault
     column, given      the columns of the texts and of the contexts
     column_found       whether the column was found rather than named
+    separator_missing  the separator of regions that no text has, or None
     damage             the error that ended the file early, or None
     examples           the first rows left out: their numbers and errors
 
@@ -314,6 +315,7 @@ class RowsScore(Score):
     column: str = ""
     given: str | None = None
     column_found: bool = False
+    separator_missing: str | None = None
     damage: RnnvizError | None = None
     examples: tuple[tuple[int, TextError], ...] = field(default=(), repr=False)
 
@@ -336,6 +338,7 @@ class RowsScore(Score):
             unknown=count(self.unknown),
             column=self.column,
             given=self.given,
+            separator=self.separator_missing,
             context=count(self.given_characters),
             word=_perplexity(self.word_perplexity),
             words=count(self.words),
@@ -357,6 +360,8 @@ class RowsScore(Score):
         if self.word_perplexity is not None:
             yield "score.words"
         yield "rows.column-found" if self.column_found else "rows.column"
+        if self.separator_missing is not None:
+            yield "rows.separator-missing"
         yield "score.made-precisely" if self.precise else "score.made"
 
 

@@ -14,6 +14,7 @@ import rnnviz
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.rows import RowScore
 from rnnviz.scoring.score import RowsScore
+from rnnviz.sentences import describe, level
 from rnnviz.text.characters import joined
 from rnnviz.text.row_files import MAX_COLUMNS
 from tests.support.models import tiny
@@ -60,6 +61,15 @@ def test_regions_cost_what_a_plain_loop_adds_up(model: Any, precise: bool, blank
     (whole, _), (cut, _) = (score(model, CUT[:1], separator=separator) for separator in (None, "|"))
     assert not whole[0].regions
     assert score(model, ["The lever of brass"])[0][0].nll == pytest.approx(cut[0].nll, rel=1e-6)
+
+
+def test_a_separator_that_no_text_has_is_named(model: Any) -> None:
+    (row,), together = score(model, ["The lever of brass"], separator="/")
+    assert [*row.regions] == ["region_1"]
+    (caution,) = [sentence for sentence in together.sentences() if level(sentence) == "caution"]
+    assert describe(caution, "en") == "a.jsonl: no text has the separator “/”, so each is one region."
+    some_have_it = score(model, ["The lever of brass", "The lever/of brass"], separator="/")[1]
+    assert "rows.separator-missing" not in [sentence.code for sentence in some_have_it.sentences()]
 
 
 def test_a_region_costs_what_its_text_costs_in_its_context(model: Any) -> None:

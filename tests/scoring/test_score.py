@@ -124,6 +124,7 @@ def test_facts_of_rows_hold_counts_and_no_examples() -> None:
         **scored(words=7, word_perplexity=80.0).to_json(),
         **added,
         "column_found": False,
+        "separator_missing": None,
         "damage": "it ends early",
     }
 
