@@ -115,7 +115,7 @@ _PAGE = """<!doctype html>
 </header>
 <progress class="reading" hidden aria-label="{reading}"></progress>
 <section class="training" id="training" hidden></section>
-<main class="view"><p>{about}</p><p>{wait}</p></main>
+<main class="view">{about}</main>
 <main class="texts" id="texts" hidden></main>
 {blocks}
 </body>
@@ -458,12 +458,18 @@ def _html(
         failed=_("The page has stopped; load it again."),
         noscript=_("This page needs JavaScript."),
         reading=_("Reading"),
-        about=html.escape(
-            live_words()["intro"]
-        ),  # a phone is seconds from its first picture: it has this to read
-        wait=_("One moment … If nothing else appears here, open this page in a browser from 2023 or later."),
+        about="\n".join(map(_first_words, index["openings"])),
         blocks="\n".join([f'<script type="application/json" id="index">{listing}</script>', *packed]),
     )
+
+
+def _first_words(code: str) -> str:
+    """What is to be read until the script runs, seconds on a phone. Only the script knows a reader's language,
+    so the page has these words in each of its own.
+    """
+    with speaking(code):
+        wait = _("One moment … If nothing else appears here, open this page in a browser from 2023 or later.")
+        return f'<p lang="{code}">{html.escape(live_words()["intro"])}</p><p lang="{code}">{wait}</p>'
 
 
 def page_look() -> dict[str, Any]:
