@@ -6,7 +6,7 @@ bits in a language of its encoding,
     bits = Σ -log2 P(character) + what writers avoid: a capital after a small letter, two scripts in one word
 
 P is by a character's rank in its language. Readings of the same bytes compare by their sums, however many
-characters they have. Texts cost up to 6 bits a byte, in UTF-16 a little less; what costs more is no text.
+characters they have. Texts cost up to 6 bits per byte, in UTF-16 a little less; what costs more is no text.
 """
 
 import codecs
@@ -241,7 +241,7 @@ def guesses(sample: bytes, model_characters: Collection[str] = ()) -> list[str]:
         # cut.
         cut = 8.0 * (pending + bool(pending))
         cost = rarity + cut + bits(text, languages, model_characters)
-        # More bits a byte than the limit is no text in any language; 16 bits more are for short samples.
+        # More bits per byte than the limit is no text in any language; 16 bits more are for short samples.
         # UTF-16 and UTF-32 spend more bytes on a character, and so fewer bits on a byte.
         if cost < (6 if encoding.startswith(("utf-16", "utf-32")) else 7) * len(sample) + 16:
             costs[encoding] = cost

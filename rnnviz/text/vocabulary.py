@@ -42,7 +42,7 @@ UNICODE_SCALAR_VALUES = 0x110000 - 0x800
 
 LONG_TEXT_CHARS = 10_000
 """Characters of a text from which what occurs once is read as <unk>. On shorter texts in English or Python a
-5-gram model predicts the rest better when it knows every character, by 2 bits a character at 100, 0.05 at
+5-gram model predicts the rest better when it knows every character, by 2 bits per character at 100, 0.05 at
 3,000, 0.01 at 10,000; on Chinese ones worse, by up to 0.6. From here on it is all one. What a model doesn't
 know, it can't write.
 """

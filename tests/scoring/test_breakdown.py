@@ -161,7 +161,7 @@ def test_difference_subtracts_costs_of_two_models(book: Record, stretch: int) ->
 def test_passages_of_difference_show_which_model_is_better(tmp_path: Path) -> None:
     text = "word " * 100
     a, b = np.ones(500), np.ones(500)
-    a[100:120] = 4  # B is better by 3 nats a character
+    a[100:120] = 4  # B is better by 3 nats per character
     b[300:320] = 3  # A is better by 2
     first, second = compare_records(
         record_costs(tmp_path, text, a), record_costs(tmp_path, text, b)

@@ -3,7 +3,7 @@
 Copies of the network, each without another unit, read the text as a batch: sixty-four cost little more than
 one.
 
-    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats a character)
+    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats per character)
 
 Silencing a unit leads to states that no text leads to, so a loss is an upper limit: the unit matters at most
 as much. Holding a unit at its mean is the milder question.
@@ -68,7 +68,7 @@ INTERVAL_SAMPLES = 500
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Within(ReprMixin):
-    """Losses inside a target and outside, nats a character; each a Resampled (U,).
+    """Losses inside a target and outside, nats per character; each a Resampled (U,).
 
     A character counts as inside if the target held at the character before: the prediction was made there.
     `difference` is inside less outside.
@@ -117,7 +117,7 @@ class Ablation(ReprMixin, Pictured, Reported):
 
     @cached_property
     def loss(self) -> Doubles:
-        """(U,) nats a character lost without the unit; 0: no prediction depends on the unit."""
+        """(U,) nats per character lost without the unit; 0: no prediction depends on the unit."""
         return np.asarray(self.sums.sum(axis=(0, 1)) / self.characters)
 
     @property
@@ -184,7 +184,7 @@ class Ablation(ReprMixin, Pictured, Reported):
 
     @cached_property
     def lead(self) -> Resampled | None:
-        """(U,) each unit's loss less that of the costliest random direction, nats a character, with an
+        """(U,) each unit's loss less that of the costliest random direction, nats per character, with an
         interval over passages; None without random directions.
         """
         if self.random is None:
@@ -258,7 +258,7 @@ def ablate(
     controls  random directions, each held as the units are: `Ablation.random`
     progress  called about ten times a second with the share done
 
-    Returns losses (U,), nats a character. 2,000 characters without each of 256 units of a GRU take some
+    Returns losses (U,), nats per character. 2,000 characters without each of 256 units of a GRU take some
     seconds. Raises ConfigError for an absent layer or unit or an unfit target, EmptyTextError for no text.
 
     >>> import rnnviz

@@ -164,7 +164,7 @@ class Patched:
 
     @property
     def remainder(self) -> float:
-        """The mean of `loss`, nats a character, over the target's characters after `to`; nan if there are
+        """The mean of `loss`, nats per character, over the target's characters after `to`; nan if there are
         none.
         """
         rest = self.loss[self.to :]

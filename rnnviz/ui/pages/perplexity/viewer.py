@@ -197,7 +197,7 @@ class ViewerSession:
         return arrays
 
     def _passage_cost(self, start: int, stop: int) -> dict[str, Any]:
-        """The cost of characters start .. stop − 1 given all before them, in nats a character, by model."""
+        """The cost of characters start .. stop − 1 given all before them, in nats per character, by model."""
         # Two lookups, however long the passage is: `sums` are running sums.
         records = [self.record, *([self.other] if self.other is not None else [])]
         sums = [record.sums([start, stop]) for record in records]

@@ -38,7 +38,7 @@ export interface ExpectedLists {
   lists: { model: string; top: [string, number][] | null; approximate?: boolean }[];
 }
 
-/** A passage's cost given all before it, in nats a character, by model. */
+/** A passage's cost given all before it, in nats per character, by model. */
 export interface PassageCost {
   at: [start: number, stop: number];
   nats: number[];
