@@ -346,7 +346,7 @@ def live_words() -> dict[str, str]:
         "rewrite.straight": _("Use straight quotes"),
         "rewrite.plain": _("Use plain dashes and spaces"),
         "foreign": _("{model} hasn't learnt this kind of text."),
-        "foreign.none": _("No other network here reads it better."),
+        "foreign.none": _("No other network here predicts its beginning much better."),
         "foreign.turn": _("Use {name}?"),
         "limit.link": _("For a whole file, use the Perplexity page."),
         "waiting": _("The server does not answer; what you type is kept and sent again."),

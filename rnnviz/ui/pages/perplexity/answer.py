@@ -38,15 +38,19 @@ from rnnviz.ui.shell.render_finding import finding_markdown
 TEXT_CHOICE = "closer"  # the key of the choice of the text shown in full
 TEXT_TABLE = "texts"
 # Seconds to wait for the other models' reading, if the text is foreign to the chosen one: the advice then
-# leads the answer. On other texts it appears with a later run.
+# leads the answer. On other texts it follows with a later run.
 SUGGESTION_WAIT_S = 0.3
 
 
 def show(context: ModelContext, text: ReaderText, text_score: TextScore, second: SecondModel | None) -> None:
-    """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
+    """Draw one text's answer: the number, its scale, and advice, which leads if the text is foreign to the
+    model.
+    """
     score, bits = text_score.score, held_out_bits(context.info.card)
+    foreign = _is_foreign(context, score)
     with st.container(border=True, key="answer"):
-        _suggest_model(context, text, score)
+        if foreign:
+            _suggest_model(context, text, score, foreign=True)
         number = rounded(score.perplexity)
         # A long number, such as "98.7 million", has to fit the column.
         st.html(f"<style>{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
@@ -99,6 +103,8 @@ def show(context: ModelContext, text: ReaderText, text_score: TextScore, second:
             if format_of(text.name) is not None:
                 table_note = _("This table was read as plain text; this command scores it row by row:")
                 row_by_row(context, text, table_note)
+        if not foreign:
+            _suggest_model(context, text, score, foreign=False)
         _details(text, text_score)
 
 
@@ -114,39 +120,42 @@ def _is_foreign(context: ModelContext, score: Score) -> bool:
     return bool(foreign_reason(context.info.card, score.characters, score.unknown, score.bits_per_character))
 
 
-def _suggest_model(context: ModelContext, text: ReaderText, score: Score) -> None:
-    """Draw a note if the text is foreign to the chosen model, and a button for a network that reads it much
-    better; otherwise nothing.
+def _suggest_model(context: ModelContext, text: ReaderText, score: Score, *, foreign: bool) -> None:
+    """Draw whether another network reads the text much better, and a button for that one.
+
+    The row has its height before the others have read the text: an answer that comes late moves nothing
+    that its reader is about to click.
     """
-    foreign = _is_foreign(context, score)
     beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
     job = model_suggestion.ask_suggestion(context.info, beginning, SUGGESTION_WAIT_S if foreign else 0.0)
     if job.state not in END_STATES:
         _rerun_after(job)
-    suggestion, parts = job.result, []
+    suggestion: model_suggestion.Suggestion | None = job.result
+    parts = list[str]()
     if foreign:
         parts.append(
             _("**{model} hasn't learnt this kind of text.**").format(model=plain(title(context.info)))
         )
-    if suggestion is None or suggestion.name is None:
-        if foreign and suggestion is not None:
-            parts.append(_("No other network here reads it better."))
-        if parts:
-            st.markdown(together(parts))
-        return
-    name = titles(model_cache.list_models()[0]).get(suggestion.name, suggestion.name)
-    parts.append(
-        _("{name} predicts the beginning of this text best: perplexity {other}, not {own}.").format(
-            name=plain(name),
-            other=_perplexity_text(suggestion.bits),
-            own=_perplexity_text(suggestion.own_bits),
+    with st.container(horizontal=True, vertical_alignment="center", key="advice"):
+        if suggestion is None or suggestion.name is None:
+            if suggestion is not None:
+                parts.append(_("No other network here predicts its beginning much better."))
+            elif job.state not in END_STATES:
+                parts.append(_("Other networks are reading its beginning."))
+            (st.markdown if foreign else st.caption)(together(parts))
+            return
+        name = titles(model_cache.list_models()[0]).get(suggestion.name, suggestion.name)
+        parts.append(
+            _("{name} predicts the beginning of this text best: perplexity {other}, not {own}.").format(
+                name=plain(name),
+                other=_perplexity_text(suggestion.bits),
+                own=_perplexity_text(suggestion.own_bits),
+            )
         )
-    )
-    parts += map(
-        finding_markdown,
-        describe_readings([*zip((title(context.info), name), suggestion.read_as, strict=True)]),
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
+        parts += map(
+            finding_markdown,
+            describe_readings([*zip((title(context.info), name), suggestion.read_as, strict=True)]),
+        )
         st.markdown(together(parts), width="content")
         st.button(
             _("Use {name}?").format(name=plain(name)),
@@ -418,6 +427,7 @@ _STYLE = (
 .st-key-answer [data-testid="stMetricValue"] { font-size: %srem; line-height: 1.15; font-weight: 650; }
 .st-key-answer [data-testid="stMetricValue"] * { white-space: normal; overflow: visible; }
 .st-key-answer [data-testid="stExpander"] { margin-top: 0.5rem; }
+.st-key-advice { min-height: 2.5rem; }  /* its button's height, before the button is there */
 """
 )
 
