@@ -134,7 +134,7 @@ def host(
     app_address: Annotated[
         str,
         "where the app itself listens (default: localhost). Another address only behind a proxy with a "
-        "login: whoever reaches the app may do everything",
+        "login: whoever reaches the app can do everything",
     ] = "",
     capacity: Annotated[
         str | None,
