@@ -120,7 +120,7 @@ def choose_preset(text: TrainingText | None) -> str:
         {key: words[key] for key in keys},
         keys[0],
         help=_(
-            "The network and its settings are chosen to learn much in this time, on this machine and this "
+            "The network and its settings are chosen to learn a lot in this time, on this machine and this "
             "text. You can change all of them below, under Settings."
         )
         + " "
