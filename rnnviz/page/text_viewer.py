@@ -50,7 +50,9 @@ def viewer_words() -> dict[str, str]:
         "curve.running": _("all text so far"),
         "curve.rolling": _("last {n} characters"),
         "curve.both": _("bold: {running}; pale: {rolling}"),
-        "curve.notice": _("The pale line peaks where the text surprised the model. Click or tap to go there."),
+        "curve.notice": _(
+            "The pale line peaks where the text surprised the model. Click or tap to go there."
+        ),
         "curve.sight": _("in view below"),
         "curve.at": _("character {at}: {running} so far, {rolling} around here"),
         "curve.ends": _("The perplexity of all text so far ends at {p}."),
