@@ -587,7 +587,7 @@ def test_a_hostile_file_is_refused_unread(kind: str, place: Path, monkeypatch: p
 def test_a_run_that_trains_is_not_deleted_whatever_is_damaged(place: Path) -> None:
     path = make_run("alive", created=1.0)
     says(created="x")(path / "run.json")
-    with RunFolder(path).take_lock(), pytest.raises(rnnviz.TrainingError, match="is alive"):
+    with RunFolder(path).take_lock(), pytest.raises(rnnviz.TrainingError, match="is training"):
         runs.delete("alive")
     assert path.is_dir()
 

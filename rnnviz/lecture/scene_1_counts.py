@@ -169,7 +169,7 @@ def book(n: int, first: str, second: str) -> StepPicture:
     ]
     notice = _(
         "Framed: what a table of {n}-grams sees. The 6-gram's two predictions differ by {counts}, the LSTM's "
-        "by {state}: its state still has what came at the beginning."
+        "by {state}: its state still carries what came at the beginning."
     ).format(n=n, counts=percent(apart[counted.name]), state=percent(apart[network.name]))
     sums = column(
         chart,
@@ -283,7 +283,8 @@ def any(first: str, second: str, t: int) -> StepPicture:
         return picture, _("So far both texts are the same. Move t on.")
     notice = _(
         "A powerful enough f stores everything: ≈ becomes =. That is exact, but h grows with the text, and "
-        "so does a step's work. Of the difference, the last character keeps {last}, the {network} {kept}."
+        "so does a step's work. Of the difference between the texts, the last character alone has {last} "
+        "left, the {network} {kept}."
     )
     last_share, network_share = (f"{rough(100 * share_left[rule][t - 1])} %" for rule in ("last", "network"))
     return picture, notice.format(last=last_share, network=name, kept=network_share)

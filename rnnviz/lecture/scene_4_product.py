@@ -67,7 +67,7 @@ def one(seed: int, typed: list[Doubles] | None, at: int) -> StepPicture:
     product = matrix(joined, title=_ONE, lit=[(i, j)], pick="at", full=4)
     notice = _(
         "X and H are joined along axis 1, the weights along axis 0. (3, 5)(5, 4) = (3, 4): the "
-        "same matrix, but for rounding: {difference}. Click a number to change it."
+        "same matrix, but for rounding: {difference}. Click or tap a number to change it."
     )
     picture = column(inline(x, h, column(w_xh, w_hh)), inline(two, text("=", "large"), product))
     return picture, notice.format(difference=rough(abs(both - joined).max(), 1))

@@ -297,7 +297,7 @@ def why() -> StepPicture:
     listed = [[name, *(f"{n:,}" for n in values)] for name, values in rows.items()]
     smaller = [(i, 1 + int(np.argmin(values))) for i, values in enumerate(rows.values())]
     notice = _(
-        "Characters keep it simple: few symbols, and every word can be written, in {times} times as many "
+        "Characters keep it simple: few symbols, and every word can be written, but in {times} times as many "
         "time steps. (The textbook counts 170,580 characters: it joins lines without a space.)"
     )
     return column(
@@ -323,7 +323,8 @@ def descended(net: SmallRNN, forward: Unrolled) -> SmallRNN:
         r"\quad \s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})"
     ),
     say=N_(
-        "Press Train. Watch the framed cells and the perplexity. Then it writes: it knows this word alone."
+        "Press Train. Watch the framed cells and the perplexity. Then the network writes: this word is all "
+        "it knows."
     ),
     prompt=N_("Where will the perplexity end? And where does it begin?"),
     covers=(27,),
@@ -416,7 +417,7 @@ def train(word: str, seed: int, at: int) -> StepPicture:
     N_("Draw one"),
     r"\s{x_t+1} \sim \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})",
     say=N_(
-        "The beginning is only read: a warm-up of the state. Then a number drawn evenly from 0 to 1 falls "
+        "The beginning is only read: a warm-up of the state. Then a number drawn uniformly from 0 to 1 falls "
         "into one character's share. So likely characters come often, unlikely ones rarely, and the text is "
         "different each time."
     ),

@@ -71,7 +71,10 @@ def _printable(ending: str) -> str:
         r"\exp\Bigl(-\tfrac{1}{\s{T} - \s{m}}\textstyle\sum_{\s{t}=\s{m}+1}^{\s{T}} "
         rf"\log {_CHANCE}\Bigr),\quad \s{{m}} = {len(in_language(RAINING))}"
     ),
-    say=N_("Imagine a model behind each ending: sense, spelling, nothing. Let someone type an ending."),
+    say=N_(
+        "Imagine a model behind each ending: one knows sense, one only spelling, one nothing. Let someone "
+        "type an ending."
+    ),
     prompt=N_("Which of the three costs least? Which letter costs most?"),
     covers=(20, 26),
     minutes=1.5,
@@ -247,8 +250,9 @@ def perplexity_of(P: Sequence[float]) -> float:
     N_("Perplexity as a game"),
     _MEAN + rf"=\Bigl(\textstyle\prod{_OVER} \tfrac{{1}}{{{_CHANCE}}}\Bigr)^{{1/\s{{T}}}}",
     say=N_(
-        "Perplexity is the geometric mean of 1/P: some editions of the textbook say “harmonic”. Best case 1, "
-        "worst case infinite, uniform |V|, as storing without compression costs: every useful model beats it."
+        "Perplexity is the geometric mean of 1/P: some editions of the textbook say “harmonic”. At best it "
+        "is 1, at worst infinite; for a uniform guess it is |V|, which is no compression at all. Every "
+        "useful model beats that."
     ),
     prompt=Question(
         N_("999 characters are predicted with certainty. Then comes one that the model gave probability 0:"),
@@ -394,7 +398,7 @@ def heart(passes: int) -> StepPicture:
         text(_("Report the held-out number."), "strong"),
     ]
     if passes >= best:
-        upright = _("Upright line: the lowest held-out perplexity, at pass {n}.")
+        upright = _("Vertical line: the lowest held-out perplexity, at pass {n}.")
         beside.append(text(upright.format(n=best), "quiet"))
     noticed = [
         (
@@ -424,7 +428,7 @@ def heart(passes: int) -> StepPicture:
     N_("Nobody beats the entropy"),
     r"-\s{p}\log_2 \s{q} - (1 - \s{p}) \log_2 (1 - \s{q})",
     say=N_(
-        "The curve shows what a model pays: least where it says what is true. That minimum is the entropy."
+        "The curve shows what a model pays: least where q is p, the true share. That minimum is the entropy."
     ),
     prompt=N_("A text of 80 % a and 20 % b: which q pays least?"),
     covers=(22,),
@@ -473,10 +477,10 @@ doesn't ship, and the English one takes half a second.
     N_("Counts against networks"),
     _MEAN,
     say=N_(
-        "Honestly: on this short book counting longer and longer pieces beats an RNN without gates; a GRU "
-        "beats both."
+        "To be honest: on this short book, counting longer and longer pieces beats an RNN without gates; a "
+        "GRU beats both."
     ),
-    prompt=N_("Does a longer n help the table any further?"),
+    prompt=N_("Does a larger n help the table any further?"),
     covers=(20, 26),
     appendix=True,
     prints="bits",
@@ -618,7 +622,7 @@ def _class_answers(
         r"\textstyle\sum_{\s{i_guess}} \s{i_guess}\,(\s{q_i} - \s{q_i+1}) \log_2 \s{i_guess} "
         r"\;\le\; \s{F} \;\le\; -\sum_{\s{i_guess}} \s{q_i} \log_2 \s{q_i}"
     ),
-    say=N_("Guess until you are right. Bounds appear after twenty letters."),
+    say=N_("Guess until you are right. After twenty letters, bounds on the entropy appear."),
     prompt=N_("What is the next letter?"),
     covers=(22,),
     appendix=True,

@@ -382,8 +382,8 @@ def gap(gap: str, gates: str) -> StepPicture:
         [_("gap k"), *map(str, GAPS), _("gradient")], lines, lit=[(i, GAPS.index(k) + 1) for i in range(5)]
     )
     legend = _(
-        "right in %, lowest and highest of {n} networks; gradient: the share that arrives "
-        "over k = {k}, before training"
+        "right in %, lowest and highest of {n} networks; gradient: the share left after k = {k} steps back, "
+        "before training"
     ).format(n=len(right["RNN", k]), k=k)
     cells_note = _(
         "Open for k: units begin by keeping what they read for 1 to k steps. "

@@ -44,8 +44,8 @@ def link(number: str, step: str, says: str, unit: str = "") -> Node:
     N_("How far back it looks"),
     r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_t-k}) \approx \s{P}(\s{x_t} \mid \s{h_t-1})",
     say=N_(
-        "A gradient shows what could pass; this shows what is used, at 600 places that it was not trained "
-        "on. A thread over many sentences can't depend on so few characters."
+        "A gradient shows what could pass; this shows what is used, at 600 places that the network was not "
+        "trained on. A thread over many sentences can't depend on so few characters."
     ),
     prompt=Question(
         N_("The LSTM has read a thousand characters. How many of the last ones does its prediction need?"),
@@ -154,7 +154,7 @@ def birth(moment: int) -> StepPicture:
 @step(
     N_("What such a model can't do"),
     _GREEDY,
-    say=N_("Exercise 4, whole. Each number leads to the step that measures it."),
+    say=N_("All of exercise 4. Each number leads to the step that measures it."),
     prompt=N_("Which of these would a larger network cure?"),
     covers=(29,),
     minutes_of_90=3,

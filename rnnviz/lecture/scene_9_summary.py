@@ -85,7 +85,7 @@ def points() -> StepPicture:
         (
             _("{out} of {count}").format(out=left_out.sum(), count=(size > 0).sum()),
             "cut",
-            _("Truncation makes training cheaper and more stable; the regular one is what is used."),
+            _("Truncation makes training cheaper and more stable; in practice it is regular."),
             _("terms that aren't zero are left out by truncation every 2 steps"),
         ),
     ]

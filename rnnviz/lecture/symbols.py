@@ -104,7 +104,7 @@ SYMBOLS = {
     "H_t+1": Symbol(r"\mathbf{H}_{t+1}", N_("hidden state one step later"), _UNITS),
     "rho": Symbol(r"\rho", N_("largest modulus of an eigenvalue of the recurrent weights")),
     "lambda_i": Symbol(r"\lambda_i", N_("an eigenvalue of the recurrent weights")),
-    "i_eigenvalue": Symbol("i", N_("number of an eigenvalue")),
+    "i_eigenvalue": Symbol("i", N_("index of an eigenvalue")),
     "g": Symbol(r"\mathbf{g}", N_("gradient: all its numbers in one vector")),
     "theta": Symbol(r"\theta", N_("threshold: the norm that a gradient may have")),
     "h_t": Symbol("h_t", N_("hidden state at time step t, one number here")),

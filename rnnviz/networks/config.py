@@ -407,7 +407,7 @@ class TrainConfig:
                 N_("Learning rate"),
                 N_(
                     "Too high, and training diverges; too low, and it takes long. With AdamW it rises to "
-                    "this over the first 2 %, then falls; the others keep it."
+                    "this over the first 2 %, then falls; the other optimisers keep it constant."
                 ),
                 OPTIMISATION,
                 2,
@@ -425,7 +425,7 @@ class TrainConfig:
             affects_speed=False,
             control=SettingControl(
                 N_("Weight decay"),
-                N_("Each step also shrinks the matrices by this share of the learning rate."),
+                N_("Each step also shrinks the matrices, by this number times the learning rate."),
                 REGULARISATION,
                 5,
                 numbers=(0.0, 1.0),
@@ -530,7 +530,7 @@ class TrainConfig:
             control=SettingControl(
                 N_("Truncation"),
                 N_(
-                    "Random: truncated after half to one and a half times as many characters, drawn anew "
+                    "Random: truncated after half to one and a half times the time steps above, drawn anew "
                     "each time. Unlike in Learn, no weights make up for what is cut off."
                 ),
                 BATCHES,

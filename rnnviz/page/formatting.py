@@ -96,7 +96,7 @@ def view_words() -> dict[str, str]:
         "next.at": _("Expected after"),
         "next.start": _("Expected first"),
         "next.other": _("others"),
-        "next.notice": _("A long bar means it is sure. Many short ones: it isn't."),
+        "next.notice": _("A long bar: the network is sure. Many short ones: it isn't."),
         "next.entropy": _("unsure: {bits} bits"),
         "next.left": _("{n} left to draw from"),
         "next.write": _("write {c}, {p}"),

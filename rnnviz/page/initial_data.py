@@ -214,7 +214,7 @@ def live_words() -> dict[str, str]:
         **{f"notice.{name}": sentence for name, sentence in quantity_notices().items()},
         "intro": _(
             "This network reads one character at a time and guesses the next. Type, and look inside it. "
-            "Click a letter to see which earlier ones made it likely."
+            "Click or tap a letter to see which earlier ones made it likely."
         ),
         "text": _("Your text"),
         "placeholder": _("Type anything"),
@@ -229,11 +229,11 @@ def live_words() -> dict[str, str]:
         "write.ended": _("The network ended the text there: it drew ■, the end."),
         "written": _("written by this small network"),
         "tree": _("Show what could follow"),
-        "tree.help": _("The likeliest characters at each of the next steps; click one to write up to it"),
+        "tree.help": _("The likeliest characters at each of the next steps; choose one to write up to it"),
         "tree.panel": _("What could follow, as a tree"),
         "tree.notice": _(
             "Each column is a step: its likeliest characters and the network's probability. The wider a "
-            "line, the more often sampling takes it; struck through: never. Click one to write up to it."
+            "line, the more often sampling takes it; struck through: never. Choose one to write up to it."
         ),
         "tree.close": _("Close"),
         "tree.branch": _("{seen}: write {text}"),
@@ -249,13 +249,13 @@ def live_words() -> dict[str, str]:
         "top_p.help": _("Only the fewest characters that make up this share of the probability are left"),
         "all": _("all"),
         "plain": _("reset"),
-        "plain.help": _("Back to the network's own bars"),
+        "plain.help": _("Back to the network's own probabilities"),
         "show": _("Show"),
         "colour": _("Text colour"),
         "colour.any": _("Any unit"),
-        "colour.any.help": _("Click a row below: its unit colours the text"),
+        "colour.any.help": _("Choose a row below: its unit colours the text"),
         "why": _("Why this letter?"),
-        "why.help": _("Click a letter: the earlier ones that made it likely turn green"),
+        "why.help": _("Click or tap a letter: the earlier ones that made it likely turn green"),
         "why.most": _(
             "Why “{c}”? Green letters made “{c}” more likely, “{most}” most of all ({bits} bits). Grey ones "
             "made it less likely. Only the {last} characters before it are tried."
@@ -307,9 +307,9 @@ def live_words() -> dict[str, str]:
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
-        "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
+        "next.notice": _("A long bar: the network is sure. Choose one to type it. ⏎ new line, · space"),
         "next.notice.ends": _(
-            "A long bar means it is sure. Click one to type it. ■ the text ends; ⏎ begins the next"
+            "A long bar: the network is sure. Choose one to type it. ■ the text ends; ⏎ begins the next"
         ),
         "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),

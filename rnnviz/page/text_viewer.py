@@ -50,7 +50,9 @@ def viewer_words() -> dict[str, str]:
         "curve.running": _("all text so far"),
         "curve.rolling": _("last {n} characters"),
         "curve.both": _("bold: {running}; pale: {rolling}"),
-        "curve.notice": _("The pale line peaks where the text surprised the model. Click to go there."),
+        "curve.notice": _(
+            "The pale line peaks where the text surprised the model. Click or tap to go there."
+        ),
         "curve.sight": _("in view below"),
         "curve.at": _("character {at}: {running} so far, {rolling} around here"),
         "curve.ends": _("The perplexity of all text so far ends at {p}."),
@@ -77,7 +79,7 @@ def viewer_words() -> dict[str, str]:
             "Drag over a passage, or Shift-click its end, to get its perplexity given the text before it."
         ),
         "place": _("characters {from} to {to} of {n}"),
-        "detail.idle": _("Point at a character or click it to see what the model expected there."),
+        "detail.idle": _("Point at a character, or click or tap it, to see what the model expected there."),
         "detail.at": _("character {at} of {n}"),
         "detail.unknown": _("not in the model's vocabulary: its cost includes spelling it out"),
         "detail.p": _("probability"),
@@ -170,7 +172,7 @@ def text_words() -> dict[str, str]:
         "text.most": _("Most surprising"),
         "text.passages": _(
             "The {n} passages of about {length} characters that surprised the model most. "
-            "Look for names, numbers and misprints. Click one to see it in the text."
+            "Look for names, numbers and misprints. Choose one to see it in the text."
         ),
         "text.head.perplexity": _("Perplexity"),
         "text.head.place": _("Character no."),

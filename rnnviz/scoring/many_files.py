@@ -167,7 +167,7 @@ class Scoring:
         source = self.source(file)
         if self.given is not None or self.separator is not None:
             raise ConfigError(
-                "--given and --separator are of texts in columns, and {file} is one text without columns; "
+                "--given and --separator are for texts in columns, and {file} is one text without columns; "
                 "leave them out",
                 file=file,
             )

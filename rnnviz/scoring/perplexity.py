@@ -94,7 +94,7 @@ def _accept_rows(function: F) -> F:
             raise ConfigError("column=… names a column of a file of rows; received a text")
         if path is not None and (column is not None or is_packed_rows(path, named.get("name"))):
             if named.pop("costs", None) is not None:
-                raise ConfigError("costs are those of one text's characters; rows have none in order")
+                raise ConfigError("costs= goes with one text, whose characters have an order; rows have none")
             if named.pop("change", None) is not None:
                 raise ConfigError("change= goes with one text; rows are read without it")
             warnings.warn(

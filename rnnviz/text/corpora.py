@@ -601,7 +601,7 @@ def named_or_file(
         else:
             source = Path(source)
     if column is not None and not isinstance(source, Path):
-        raise ConfigError("a column is that of a file of rows; {name} is none", name=source)
+        raise ConfigError("a column belongs to a file of rows; {name} is not one", name=source)
     return open_corpus(source, title=title, language=language, licence=licence, column=column, lines=lines)
 
 
@@ -620,7 +620,7 @@ def _check(name: str) -> None:
         return
     if os.path.isfile(name):
         raise CorpusError(
-            "{name!r} is a file, and no corpus is called so; write open_corpus(pathlib.Path({name!r}))",
+            "{name!r} is a file, and no corpus has that name; write open_corpus(pathlib.Path({name!r}))",
             name=name,
         )
     raise CorpusError(

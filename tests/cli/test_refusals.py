@@ -55,7 +55,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "perplexity: a long page": ([*SCORED, "--html", "x" * 260 + ".html"], "too long"),
     "perplexity: compare": ([*SCORED, "--compare", "nobody"], "nobody"),
     "rows: given": (
-        [*SCORED, "--given", "asked"], "are of texts in columns, and book.txt is one text",
+        [*SCORED, "--given", "asked"], "are for texts in columns, and book.txt is one text",
     ),
     "rows: a page": ([*ROWS, "--html", "out.html"], "--per-word and --html are for one text"),
     "rows: a table": ([*ROWS, "--output", "out.xlsx"], "as .parquet, .jsonl or .csv; received 'xlsx'"),

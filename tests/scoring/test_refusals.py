@@ -135,7 +135,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "costs of rows": (
         lambda _: OLD_PERPLEXITY(UNIFORM, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", costs=print),
         ConfigError,
-        "^costs are those of one text's characters; rows have none in order$",
+        "^costs= goes with one text, whose characters have an order; rows have none$",
     ),
     "rows under a change": (
         lambda _: OLD_PERPLEXITY(GRU, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", change=[]),

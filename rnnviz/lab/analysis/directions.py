@@ -169,7 +169,7 @@ class Span:
         # any H.
         if np.linalg.matrix_rank(self._rows, tol=1e-8) < k:
             raise ConfigError(
-                "one of these {k} directions follows from the others: they cannot all be set", k=k
+                "one of these {k} directions is a weighted sum of the others: they can't all be set", k=k
             )
         # Directions that are not orthogonal share a part: setting one changes the other's value. A step
         # along a dual vector changes the value of its own direction alone.

@@ -342,7 +342,7 @@ def _patch_everywhere(
     ConfigError.
     """
     if to is not None:
-        raise ConfigError("with at='all' the places of the target are all; leave `to` out")
+        raise ConfigError("at='all' means every place of the target too; leave `to` out")
     if ahead < 1:
         raise ConfigError("ahead is at least 1 prediction; received {ahead}", ahead=ahead)
     effect = np.empty((len(source_trace) + 1, len(into) + 1))

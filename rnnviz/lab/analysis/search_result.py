@@ -258,7 +258,7 @@ def holm(searches: Iterable[Search]) -> list[Search]:
     for search in family:
         if len(search.shifts) < enough and search.verdict not in ("short", "same text"):
             raise ConfigError(
-                "of {family} searches that are tested together, each takes {enough:,} shifts or more; "
+                "of {family} searches that are tested together, each needs {enough:,} shifts or more; "
                 "{target} has {shifts:,}: search again with shifts={enough}",
                 family=len(family),
                 enough=enough,

@@ -97,7 +97,7 @@ class Searcher:
             values = np.asarray(source)
         if values.dtype.kind not in "fiub":
             raise ConfigError(
-                "a search is of a Trace, or of activations (T, U); received {received}",
+                "a search takes a Trace, or activations (T, U); received {received}",
                 received=received(source),
             )
         if values.ndim != 2 or not values.shape[1]:

@@ -390,7 +390,7 @@ class RunFolder:
             ).acquire()
         except portalocker.LockException:
             raise TrainingError(
-                "the run in {path} is going on already; stop it first, or follow it", path=self.path
+                "the run in {path} is already under way; stop it first, or follow it", path=self.path
             ) from None
         except OSError as error:
             if self.lock.is_file() or not os.path.lexists(self.lock):

@@ -163,7 +163,7 @@ def delete(id: str, *, created: float | None = None) -> None:
         raise TrainingError("the run {id!r} is not there any more; another has its name", id=id)
     folder = RunFolder(run.path)
     if folder.locked():
-        raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id)
+        raise TrainingError("the run {id!r} is training or waiting; stop it before you delete it", id=id)
     hidden = folder.path.with_name(f".{folder.id}.{time.time_ns()}")
     with writing(home()):
         queue.leave_queue(folder)

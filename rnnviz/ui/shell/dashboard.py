@@ -211,7 +211,7 @@ def words() -> dict[str, str]:
         "plain": uncoloured(),
         "text": _("The text; arrow keys move the cursor, a click sets it"),
         "idle": _(
-            "Point at a character to find it in every picture; click, or use the arrow keys, to choose it."
+            "Point at a character to find it in every picture; click, tap or use the arrow keys to choose it."
         ),
         "idle.select": _(
             "Point at a character to find it in every picture; drag over the text to select a passage."

@@ -167,8 +167,8 @@ def draw_held_out(figures: Any) -> None:
     st.html(bars(rows))
     st.caption(
         _(
-            "Perplexity; lower is better. On new text of its kind, it hesitates between about {n} characters "
-            "each time."
+            "Perplexity; lower is better. On new text of its kind, the model hesitates between about {n} "
+            "characters each time."
         ).format(n=choices(perplexity))
     )
 

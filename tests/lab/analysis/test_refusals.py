@@ -98,7 +98,7 @@ REFUSED: Refusals = {
     "directions: one follows": (
         lambda: Intervention([Direction(str(n), np.eye(3)[n]) for n in (0, 1, 1)]),
         ConfigError,
-        "one of these 3 directions follows from the others",
+        "one of these 3 directions is a weighted sum of the others",
     ),
     "mean_difference: everywhere": (
         lambda: directions.mean_difference(READ, Target("all", np.ones(20, np.bool_))),
@@ -387,7 +387,7 @@ REFUSED: Refusals = {
     "search: no numbers": (
         lambda: search(np.array([["a"]] * 7), target("vowel", "abc abc")),
         ConfigError,
-        r"^a search is of a Trace, or of activations \(T, U\); received ",
+        r"^a search takes a Trace, or activations \(T, U\); received ",
     ),
     "target: a kind": (
         lambda: named_target("verbs", "a"),

@@ -111,7 +111,7 @@ def test_a_family_asks_for_the_shifts_that_its_levels_take() -> None:
     results = holm(searcher.search(target) for target in targets)
     assert [(search.best.unit.unit, search.verdict) for search in results] == [(n, "open") for n in range(11)]
     too_few = [searcher.search(target, shifts=200) for target in targets]
-    with pytest.raises(ConfigError, match=r"11 searches .* each takes 219 shifts or more; telegraph has 200"):
+    with pytest.raises(ConfigError, match=r"11 searches .* each needs 219 shifts or more; telegraph has 200"):
         holm(too_few)
     assert {search.verdict for search in holm(too_few[:10])} == {"open"}
 

@@ -96,7 +96,7 @@ def test_texts_that_end_are_learnt_whole(
     )
     refused = run(f"train --corpus names {option.replace('--lines', '--column x')} --name other")
     assert refused.code != 0
-    assert "a column is that of a file of rows" in refused.err
+    assert "a column belongs to a file of rows" in refused.err
 
 
 def test_shared_card_names_no_folder(run: Run, tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_a_column_is_read_and_what_is_left_out_is_named(tmp_path: Path) -> None:
         corpora.named_or_file(rows, column="else")
     with pytest.raises(ConfigError, match="has no column 'else'"):
         corpora.named_or_file(file, column="else")
-    with pytest.raises(ConfigError, match="a column is that of a file of rows"):
+    with pytest.raises(ConfigError, match="a column belongs to a file of rows"):
         corpora.named_or_file("names", column="name")
     text = tmp_path / "lines.txt"
     text.write_text("one\n\nthree", "utf-8")

@@ -91,7 +91,7 @@ def test_long_text_is_read_on_request_and_kept_if_its_states_fit(
     size = 2 * 12 * 30_000
     monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if fits else size - 1)
     app = run_until_settled(choose(opened(open_app), "python-docs"), "inside")
-    sentence = "Their states take 1 MB of memory" if fits else "more than the 1 MB that are kept"
+    sentence = "Their states, 1 MB, stay in memory" if fits else "more than the 1 MB that are kept"
     assert f"Reads 30,000 characters{'.' if fits else ' anew in each search'}" in page_words(app)
     assert sentence in page_words(app)
     dashboards.clear()

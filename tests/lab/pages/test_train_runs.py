@@ -104,8 +104,8 @@ def test_a_run_that_diverged_says_how_and_is_not_resumed(open_app: Open) -> None
     event_log.append(folder.events, {"event": "diverged", "step": 34})
     event_log.append(folder.events, {"event": "failed", "error": error, "cause": "diverged"})
     app = open_app("train", run="one")
-    line = "Diverged at step 34: the gradient norm went from 0.12 up to 7e+09, then the loss was no number."
-    assert line in component_data(app)[0]["progressLine"]
+    line = "Diverged at step 34: the gradient norm went from 0.12 up to 7e+09, then the loss was no longer a"
+    assert f"{line} number." in component_data(app)[0]["progressLine"]
     assert not {"train-resume", "train-stop"} & {button.key for button in app.button}
 
 
@@ -260,7 +260,8 @@ def test_a_run_names_its_row_and_the_page_replays_its_birth(
         "Inside quotes",
     )
     words = header["fixed"]["words"]
-    assert "Behind a character: the first row, Inside quotes. It came after" in words["heat.surprise"]
+    said = "The colour behind a character is the first row's: Inside quotes. This row emerged after"
+    assert said in words["heat.surprise"]
     assert arrays["meaning"].tolist() == pytest.approx(scores, abs=1e-4)
     states = arrays["now.states"].reshape(len(watched), 1, -1)
     middle = (COLOUR_LEVELS - 1) / 2
@@ -272,7 +273,7 @@ def test_a_run_names_its_row_and_the_page_replays_its_birth(
     ("train_on", "lines", "notice", "numbers"),
     [
         ("train", ["validation", "train"], "Below the dotted line", (0, None, 4.2)),
-        ("train+validation", ["end", "train"], "The dot is text it never trained on", (1, 4.1, None)),
+        ("train+validation", ["end", "train"], "The dot is for text it never trained on", (1, 4.1, None)),
     ],
 )
 def test_a_replay_says_what_its_figures_are_of(

@@ -64,7 +64,7 @@ def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: IO[byte
     assert state(id) == "stopped"
     runs.resume(id)
     assert state(id) == "waiting"
-    with pytest.raises(TrainingError, match="going on already"):
+    with pytest.raises(TrainingError, match="already under way"):
         runs.resume(id)
     runs.stop(id)
     until(lambda: state(id) == "stopped")

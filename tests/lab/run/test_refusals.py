@@ -115,7 +115,7 @@ REFUSED: Refusals = {
         TrainingError,
         "another program, which logged it here",
     ),
-    "delete: alive": (lambda: while_alive(runs.delete), TrainingError, "is alive"),
+    "delete: alive": (lambda: while_alive(runs.delete), TrainingError, "is training or waiting"),
     "set_limit": (lambda: runs.set_limit(0), ConfigError, "from 1 to 64; received 0"),
     "start: no text": (lambda: runs.start(replace(TOY, corpus="")), TrainingError, "needs a text"),
     "start: an empty text": (

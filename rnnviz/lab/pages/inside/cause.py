@@ -421,7 +421,7 @@ class PatchState(ChangeWay):
                 self.view,
                 f"{PATCH_KEY}.source",
                 _("Take the state from"),
-                _("the state is taken after the framed character; click another one"),
+                _("the state is taken after the framed character; click or tap another to change this"),
                 source_example,
             ).render()
         with right:
@@ -429,7 +429,7 @@ class PatchState(ChangeWay):
                 self.view,
                 f"{PATCH_KEY}.target",
                 _("Put it into"),
-                _("it is put in after the framed character; click another one"),
+                _("the state is put in after the framed character; click or tap another to change this"),
                 target_example,
             ).render()
         return *source, *target

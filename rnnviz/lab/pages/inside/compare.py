@@ -231,7 +231,7 @@ class ChangeLetter(ChangeWay):
             persist_state="session",
             max_chars=1,
             placeholder=usual,
-            help=_("Click another character in the text to change that one."),
+            help=_("Click or tap another character in the text to change that one instead."),
         )
         # The same letter would change nothing: it counts as none.
         return usual if letter in ("", text_letter) else letter

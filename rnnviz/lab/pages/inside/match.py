@@ -248,7 +248,7 @@ class MatchSearch:
         )
         if searched.bytes <= places.MAX_KEPT_BYTES:
             cost = _(
-                "Reads {n} characters. Their states take {size} MB of memory, so the next search is quick."
+                "Reads {n} characters. Their states, {size} MB, stay in memory, so the next search is quick."
             )
         else:
             cost = _(

@@ -141,8 +141,8 @@ class MemoryPart(PagePart):
     label = N_("Memory")
     question = N_("What does it still know of earlier characters?")
     hint = N_(
-        "The stronger a character's colour, the more the prediction in view depends on it. Click another one "
-        "to see what its prediction depends on."
+        "The stronger a character's colour, the more the prediction in view depends on it. Click or tap "
+        "another character to see what its prediction depends on."
     )
 
     def render(self) -> None:

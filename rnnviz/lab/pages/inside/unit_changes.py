@@ -51,7 +51,7 @@ def render_units_field(view: PageView, **options: Any) -> tuple[int, ...]:
     written = st.text_input(
         _("Units, 0 to {last}").format(last=view.H - 1),
         max_chars=MAX_UNITS_CHARS,
-        help=_("One, or several with commas between them; a range such as 10-19 too."),
+        help=_("One, or several separated by commas; a range such as 10-19 works too."),
         **options,
     )
     return read_numbers(written, view.H)

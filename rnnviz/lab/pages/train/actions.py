@@ -93,7 +93,9 @@ def _stop_button(run: runs.Run, stopping: bool) -> None:
 def _ended_buttons(run: runs.Run, explore: Any) -> None:
     if (model := model_file(run)) is not None:
         _explore(
-            explore, partial(_saved_name, run), _("Saves the model under its name, and opens it for typing.")
+            explore,
+            partial(_saved_name, run),
+            _("Saves the model under the run's name, and opens it for typing."),
         )
         downloads.model_buttons(model, run.name, "train")
     if run.state not in ("finished", "diverged") and not run.logged:

@@ -62,7 +62,7 @@ def show(chosen: str | None) -> None:
             **RUN.widget,
         )
     else:
-        st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
+        st.caption(_("None yet. A run is one training of one network; closing this page doesn't stop it."))
     if len(ended) > LISTED_RUNS:
         st.toggle(_("All {n} runs").format(n=len(listed_runs)), key="train-all")
     if listed_runs:

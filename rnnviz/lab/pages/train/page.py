@@ -200,8 +200,8 @@ def add_model() -> None:
     """Draw the upload field, a name for the model, and the button that saves it."""
     st.caption(
         _(
-            "A `.safetensors` file that this app made, here or on another machine. It holds numbers and a "
-            "card; nothing in it is run."
+            "A `.safetensors` file that this app made, here or on another machine. It contains numbers and "
+            "a model card: nothing in it is run as a program."
         )
     )
     file = st.file_uploader(_("Model file"), type=["safetensors"], key="train-add")

@@ -50,7 +50,9 @@ def words(
             "Below, each row is one unit of the hidden state: the {n} of {units} that change most over this "
             "sentence."
         ),
-        "heat.mlp": _("Below, the same character always gives the same column: it has no hidden state."),
+        "heat.mlp": _(
+            "Below, the same character always gives the same column: this network has no hidden state."
+        ),
         "heat.none": _("The sentence to watch appears here when training begins.")
         if has_watch_text
         else _("This run has no sentence to watch."),
@@ -74,7 +76,7 @@ def words(
                 "Lower is better. Below the dotted line it predicts better than counting sequences does."
             ),
             AT_THE_END: _(
-                "Lower is better. The dot is text it never trained on, measured once, without dropout."
+                "Lower is better. The dot is for text it never trained on, measured once, without dropout."
             ),
         }[measured],
         "curve.blind": _("Lower is better. Below the dashed line it predicts better than a uniform guess.")
@@ -106,11 +108,14 @@ def meaning_words(curves: Curves) -> dict[str, str]:
     return {
         "heat.surprise": together(
             (
-                _("Behind a character: the first row, {name}.").format(name=row_name(curves.row)),
+                _("The colour behind a character is the first row's: {name}.").format(
+                    name=row_name(curves.row)
+                ),
                 _(
-                    "It came after {n} characters: from then on it does nine tenths as well as at the end."
+                    "This row emerged after {n} characters: from then on it does at least nine tenths as "
+                    "well as at the end."
                 ).format(n=rounded(curves.born)),
-                _("Nobody told the network; the row was found when the run ended."),
+                _("Nobody told the network to learn this; the row was found when the run ended."),
             )
         ),
         "meaning": _("how well the first row follows it, from a guess to 1"),
@@ -126,13 +131,13 @@ def _numbers(*, steps: bool) -> dict[str, str]:
         "number.held_out": _("held-out perplexity"),
         "number.held_out.help": _("On the last 10 % of the text, which it was never trained on"),
         "number.train": _("training perplexity"),
-        "number.train.help": _("On the text it is reading, with dropout, over the last seconds"),
+        "number.train.help": _("On the text it is reading, with dropout, over the last few seconds"),
         "number.watch_text": _("sentence to watch"),
         "number.watch_text.help": _("The newest perplexity of the sentence to watch"),
         "number.speed": _("steps a second") if steps else _("characters a second"),
         "number.speed.help": _("How fast it trains, over the last half second"),
         "number.clipped": _("steps clipped"),
-        "number.clipped.help": _("Share of the last steps whose gradient was scaled down"),
+        "number.clipped.help": _("Share of recent steps whose gradient was scaled down"),
         "number.rate": _("learning rate"),
         "number.rate.help": _("How far one step goes"),
     }
@@ -224,7 +229,7 @@ def diverged(step: object, norms: Doubles) -> str:
     finite = norms[np.isfinite(norms)]
     return _(
         "Diverged at step {step}: the gradient norm went from {low} up to {high}, then the loss was no "
-        "number. Clip gradients, or lower the learning rate."
+        "longer a number. Clip gradients, or lower the learning rate."
     ).format(
         step=f"{as_number(step) or 0:,.0f}",
         low=f"{finite.min(initial=math.inf):.2g}",

@@ -120,8 +120,8 @@ def choose_preset(text: TrainingText | None) -> str:
         {key: words[key] for key in keys},
         keys[0],
         help=_(
-            "Network and settings are chosen to get far in this time, on this machine and this text. "
-            "All of it can be changed below, under Settings."
+            "The network and its settings are chosen to learn a lot in this time, on this machine and this "
+            "text. You can change all of them below, under Settings."
         )
         + " "
         + _(
@@ -130,8 +130,8 @@ def choose_preset(text: TrainingText | None) -> str:
         )
         + " "
         + _(
-            "As in the textbook: an RNN on the first 10,000 letters and blanks, by plain gradient descent, "
-            "which learns them by heart."
+            "As in the textbook: an RNN on the first 10,000 letters and spaces, by plain gradient descent. "
+            "It learns them by heart."
         ),
     )
 
@@ -176,8 +176,8 @@ def watch_text_field() -> None:
         _("3 · Sentence to watch"),
         max_chars=MAX_FIELD_CHARS,
         help=_(
-            "While it learns, it reads this sentence twice a second. You see what surprises it, and its "
-            "hidden states."
+            "While the network learns, it reads this sentence twice a second. You see what surprises it, "
+            "and its hidden states."
         ),
         **FIELDS["watch_text"].widget,
     )

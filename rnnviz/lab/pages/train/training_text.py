@@ -147,7 +147,7 @@ def _uploaded() -> TrainingText | None:
             key=f"train-column.{id}",
             persist_state="session",
             format_func=lambda column: _("none: read it as plain text") if column is None else column,
-            help=_("Each row has a text there, from its start to its end. The network learns the end, too."),
+            help=_("Each row of this column is one text, start to end. The network learns the end, too."),
         )
     text = _reader_text(data, name, column, lines=column is None and _lines_tick(id))
     if text.left_out:

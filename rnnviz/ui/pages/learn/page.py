@@ -141,7 +141,7 @@ def words() -> dict[str, str]:
         "copy": _("Copy"),
         "copied": _("Copied"),
         "copy.failed": _("Select it and copy it with the keyboard"),
-        "late": _("The answer takes longer than usual …"),
+        "late": _("The answer is taking longer than usual …"),
         "pair": _("{name}: {value}"),
         "edit": _("{value}: row {i}, column {j}; press Enter to change it"),
         **room_words(),

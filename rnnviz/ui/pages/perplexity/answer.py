@@ -336,7 +336,7 @@ def _table(scores: Sequence[Score]) -> None:
 
     column = st.column_config
     highest_bits = max(score.bits_per_character for score in scores)
-    st.caption(_("Click a row to see that text below, or a column head to sort."))
+    st.caption(_("Click or tap a row to see that text below, or a column head to sort."))
     figures = pd.DataFrame(
         {
             _("Text"): [score.file for score in scores],

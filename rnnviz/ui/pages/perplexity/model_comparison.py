@@ -83,7 +83,7 @@ def pick_second(context: ModelContext, text: ReaderText, score: Score) -> None:
         persist_state="session",
         format_func=titles(models.values()).__getitem__,
         placeholder=_("No second model"),
-        help=_("Its number then appears above. Colours and passages show where one model did better."),
+        help=_("Its perplexity then appears above. Colours and passages show where one model did better."),
         width=420,
     )
 
@@ -255,7 +255,7 @@ def _table(text_score: TextScore, chosen: list[ComparisonRow], costs: list[CostR
         st.caption(join_sentences(notice, "said", "aside"))
     st.caption(
         _(
-            "A compressor predicts too: the better, the fewer bits it writes. It packs the text as it is, "
-            "whichever model is chosen. On short texts its fixed header counts against it."
+            "A compressor predicts too: the better it predicts, the fewer bits it writes. It packs the text "
+            "as it is, whichever model is chosen. On short texts its fixed header counts against it."
         )
     )

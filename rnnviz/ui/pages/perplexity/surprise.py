@@ -70,8 +70,8 @@ def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
     others.
     """
     message = _(
-        "The perplexity of **{name}** is still here, but the values of its characters made room for other "
-        "texts."
+        "The perplexity of **{name}** is still here, but the values of its characters were removed to make "
+        "room for other texts."
     ).format(name=plain(name))
     icon = ":material/inventory_2:"
     pending.offer(jobs, key, message, _("Read it again"), f"read-again-{name}", icon)
@@ -217,12 +217,12 @@ def _passages(view: TextView, *, least: bool) -> None:
     if least:
         caption = _(
             "The {n} passages that surprised the model least. Look for set phrases and repetitions. "
-            "Click one to see it in the text."
+            "Choose one to see it in the text."
         )
     else:
         caption = _(
             "The {n} passages of about {length} characters that surprised the model most. "
-            "Look for names, numbers and misprints. Click one to see it in the text."
+            "Look for names, numbers and misprints. Choose one to see it in the text."
         )
     st.caption(caption.format(n=MAX_PASSAGES, length=PASSAGE_CHARS))
     passages = view.compute_once(
