@@ -167,7 +167,7 @@ def text_words() -> dict[str, str]:
         "text.fact.unknown.help": _(
             "Characters outside the model's vocabulary. Each costs extra, to say which character it is."
         ),
-        "text.fact.known": _("Perplexity without unknown"),
+        "text.fact.known": _("Perplexity without unknown characters"),
         "text.fact.known.help": _("The perplexity over the known characters alone."),
         "text.most": _("Most surprising"),
         "text.passages": _(

@@ -302,7 +302,7 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ({"findings": [NAMED.to_json()]}, "Explore opens on the first."),
+        ({"findings": [NAMED.to_json()]}, "Explore opens on the first of them."),
         ({"unanswered": {"quotes": "short"}}, "the text is too short"),
     ],
 )

@@ -263,7 +263,7 @@ def _figures(score: Score) -> list[tuple[str, str, str]]:
             _("Characters outside the model's vocabulary. Each costs extra, to say which character it is."),
         ),
         (
-            _("Perplexity without unknown"),
+            _("Perplexity without unknown characters"),
             "–"
             if perplexity_known is None
             else rounded(perplexity_known)
