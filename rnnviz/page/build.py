@@ -464,8 +464,8 @@ def _html(
 
 
 def _first_words(code: str) -> str:
-    """What is to be read until the script runs, seconds on a phone. Only the script knows a reader's language,
-    so the page has these words in each of its own.
+    """What is to be read until the script runs, seconds on a phone, in a language. Only the script knows the
+    reader's, so the page has these words in all of its own.
     """
     with speaking(code):
         wait = _("One moment … If nothing else appears here, open this page in a browser from 2023 or later.")

@@ -101,6 +101,31 @@ TAKEN: dict[str, Callable[[Path], str]] = {
 }
 
 
+# The heights of the advice's row under a.txt, in every frame; 0 without a row.
+WATCH_ADVICE = """
+(() => {
+    window.heights = new Set();
+    const look = () => {
+        const answer = document.querySelector(".st-key-answer");
+        const row = answer?.querySelector(".st-key-advice");
+        if (answer?.textContent.includes("Perplexity of a.txt")) heights.add(row?.offsetHeight ?? 0);
+        requestAnimationFrame(look);
+    };
+    look();
+})()
+"""
+
+
+def test_late_suggestion_moves_nothing(page: Page, app_url: str) -> None:
+    page.add_init_script(WATCH_ADVICE)
+    open_perplexity(page, app_url)
+    score_file(page, "a.txt", b"The Time Traveller smiled.")
+    expect(page.get_by_role("button", name="Use The Time")).to_be_visible()
+    heights = page.evaluate("[...heights]")
+    assert len(heights) == 1
+    assert heights[0] > 0
+
+
 def test_downloads_hold_every_character(page: Page, app_url: str, tmp_path: Path) -> None:
     text = "The Time Traveller smiled."
     open_perplexity(page, app_url, section="take")

@@ -58,7 +58,9 @@ def block(page: str, name: str) -> bytes:
 def test_folder_has_every_file_that_index_names(infos: list[ModelInfo]) -> None:
     files = build.folder_files(infos)
     page = files["index.html"].decode()
-    assert "<p>This network reads one character at a time" in page  # before any script has run
+    # Before any script has run, which knows the reader's language.
+    assert '<p lang="en">This network reads one character at a time' in page
+    assert '<p lang="zh">' in page
     index = index_of(page)
     named = [index["offline"], index["worker"], *index["openings"].values(), *index["texts"].values()]
     named += [*index["training"].values(), *(corpus["file"] for corpus in index["corpora"].values())]

@@ -3,7 +3,7 @@
 Copies of the network, each without another unit, read the text as a batch: sixty-four cost little more than
 one.
 
-    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats per character)
+    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it, nats per character
 
 Silencing a unit leads to states that no text leads to, so a loss is an upper limit: the unit matters at most
 as much. Holding a unit at its mean is the milder question.

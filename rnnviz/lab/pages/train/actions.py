@@ -60,7 +60,9 @@ def _unit_sentence(selected: SelectedRun) -> str:
     except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
         return ""
     targets = shown_units.followed_targets(card)
-    return targets + " " + _("Explore opens on the first of them.") if targets else shown_units.unnamed_targets(card)
+    if not targets:
+        return shown_units.unnamed_targets(card)
+    return targets + " " + _("Explore opens on the first of them.")
 
 
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:

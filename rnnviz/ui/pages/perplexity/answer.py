@@ -137,7 +137,7 @@ def _suggest_model(context: ModelContext, text: ReaderText, score: Score, *, for
             _("**{model} hasn't learnt this kind of text.**").format(model=plain(title(context.info)))
         )
     with st.container(horizontal=True, vertical_alignment="center", key="advice"):
-        if suggestion is None or suggestion.name is None:
+        if suggestion is None or suggestion.name is None or suggestion.bits is None:
             if suggestion is not None:
                 parts.append(_("No other network here predicts its beginning much better."))
             elif job.state not in END_STATES:
