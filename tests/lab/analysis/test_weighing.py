@@ -217,6 +217,13 @@ def alone(target_name: str) -> Search:
     return units.find(built(), LONG, target_name, copies=1)
 
 
+def assert_same(search: Search, other: Search) -> None:
+    """The same unit, as sure. A text read anew may be rounded otherwise, which swaps two ranks."""
+    found, same = search.best, other.best
+    assert (found.unit, found.direction, found.p) == (same.unit, same.direction, same.p)
+    assert (found.score, found.ranked_by) == pytest.approx((same.score, same.ranked_by), rel=1e-3)
+
+
 @pytest.mark.slow
 def test_find_takes_a_name_a_pattern_and_a_mask_alike() -> None:
     text, named = LONG, alone("quotes")
@@ -225,7 +232,7 @@ def test_find_takes_a_name_a_pattern_and_a_mask_alike() -> None:
     for name, expected_verdict in (("quotes", "open"), ("capital", "character")):
         assert evidence.search(read, units.target(name, text)).verdict == expected_verdict
     mask = units.target("quotes", text).values
-    assert units.find(built(), text, mask, copies=1).best == named.best
+    assert_same(units.find(built(), text, mask, copies=1), named)
     assert alone("[A-Z]").verdict == "character"
 
 
@@ -233,7 +240,8 @@ def test_find_takes_a_name_a_pattern_and_a_mask_alike() -> None:
 def test_find_holds_a_list_to_holms_levels() -> None:
     results = units.find(built(), LONG, ["quotes", "[A-Z]"], copies=1)
     singly = [alone("quotes"), alone("[A-Z]")]
-    assert [search.best for search in results] == [search.best for search in singly]
+    for search, same in zip(results, singly, strict=True):
+        assert_same(search, same)
     assert [search.levels for search in results] == [search.levels for search in holm(singly)]
     assert [search.levels for search in results] != [search.levels for search in singly]
     assert isinstance(units.find(built(), LONG[:900], ["quotes"], copies=0), list)
