@@ -23,6 +23,9 @@ PACKAGE = Path(i18n.__file__).parent
 ENGLISH_ALONE = {PACKAGE / "cli", PACKAGE / "lab" / "cli"}
 """Commands print errors in English."""
 
+CALLS = 8
+"""Between a message and its check: `_`, the catalogues', and those that .ci/mutation puts in between."""
+
 unknown: list[object] = []
 """What was said and is in no catalogue."""
 
@@ -40,25 +43,31 @@ def places(code: str) -> frozenset[str]:
     return frozenset(name for form in templates for _text, name, *_rest in Formatter().parse(form) if name)
 
 
-def check_message(message: str, depth: int) -> None:
-    """Note a message that stands in the package's code, `depth` calls above, and in no catalogue."""
-    code = sys._getframe(depth).f_code
-    folders = Path(code.co_filename).parents
-    # Only what stands there: a name or a label that the code is handed is no message.
-    stands = message and PACKAGE in folders and not ENGLISH_ALONE & {*folders} and message in code.co_consts
-    if stands and message not in messages():
-        unknown.append(message)
+def check_message(message: str) -> None:
+    """Note a message that stands in the package's code, up to CALLS calls above, and in no catalogue."""
+    if message == "" or message in messages():
+        return
+    frame = sys._getframe(1)
+    for _call in range(CALLS):
+        folders = Path(frame.f_code.co_filename).parents
+        # Only what stands there: a name or a label that the code is handed is no message.
+        if PACKAGE in folders and not ENGLISH_ALONE & {*folders} and message in frame.f_code.co_consts:
+            unknown.append(message)
+            return
+        if frame.f_back is None:
+            return
+        frame = frame.f_back
 
 
 class Untranslated(gettext.NullTranslations):
     """What a catalogue asks for a message that it doesn't have."""
 
     def gettext(self, message: str) -> str:
-        check_message(message, 4)
+        check_message(message)
         return message
 
     def ngettext(self, singular: str, plural: str, n: int) -> str:
-        check_message(plural, 4)
+        check_message(plural)
         return super().ngettext(singular, plural, n)
 
 
@@ -68,7 +77,7 @@ def checked() -> Iterator[None]:
     make_error, make_sentence = RnnvizError.__init__, Sentence.__init__
 
     def error(self: RnnvizError, message: str, /, **values: object) -> None:
-        check_message(message, 2)
+        check_message(message)
         make_error(self, message, **values)
 
     def sentence(self: Sentence, *arguments: Any, **named: Any) -> None:
