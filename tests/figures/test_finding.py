@@ -33,6 +33,7 @@ def test_a_line_ends_at_its_last_value_that_is_one() -> None:
 
 @pytest.mark.parametrize("values", [[], [np.nan], None])
 def test_empty_part_has_no_extremes(values: object) -> None:
+    assert extremes({}) == []
     assert extremes({"data": [{"type": "bar", "x": values, "y": values}], "layout": {}}) == []
 
 

@@ -53,6 +53,9 @@ def test_a_step_answers_wherever_its_controls_stand(module: str, step: Step, lan
             assert notice, now
             assert not re.search(r"[{}]|\bnan\b|None", notice), notice
             assert any(part["kind"] not in ("row", "column", "inline") for part in nodes(picture))
+            for graph in (part for part in nodes(picture) if part["kind"] == "graph"):
+                joined = {end for arrow in graph["arrows"] for end in arrow[:2]}
+                assert joined <= {part["name"] for part in graph["parts"]}, "arrows from part to part"
 
 
 @every_step

@@ -8,13 +8,18 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import ConfigError
+from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.cells import CELLS
 from rnnviz.scoring import tracer
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from tests.support.closeness import assert_states
 from tests.support.traces import TEXT, assert_same_trace, spread_network
+
+
+def test_a_file_without_a_name_is_refused_as_the_file() -> None:
+    with pytest.raises(CheckpointError, match=r"^the file is not a trace that can be read"):
+        Trace.load(io.BytesIO(b"no trace"))
 
 
 @pytest.mark.parametrize("window", [slice(5, 12), slice(None), slice(4, 4), slice(9, 2), slice(-3, 10_000)])

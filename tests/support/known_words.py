@@ -4,6 +4,7 @@ test meets it.
 """
 
 import gettext
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from string import Formatter
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from rnnviz import i18n, sentences
 from rnnviz.errors import RnnvizError
@@ -25,6 +27,8 @@ ENGLISH_ALONE = {PACKAGE / "cli", PACKAGE / "lab" / "cli"}
 
 CALLS = 8
 """Between a message and its check: `_`, the catalogues', and those that .ci/mutation puts in between."""
+
+ABSENT = re.compile(r"\bNone\b(?! yet)")
 
 unknown: list[object] = []
 """What was said and is in no catalogue."""
@@ -71,10 +75,18 @@ class Untranslated(gettext.NullTranslations):
         return super().ngettext(singular, plural, n)
 
 
+def check_page(app: AppTest) -> None:
+    """Note what the page says with a value that isn't there."""
+    for element in app._tree:
+        proto = getattr(element, "proto", None)
+        said = [getattr(proto, name, "") for name in ("body", "label", "help")]
+        unknown.extend(text for text in said if isinstance(text, str) and ABSENT.search(text))
+
+
 @contextmanager
 def checked() -> Iterator[None]:
     """Note what is said and is in no catalogue, in the list `unknown`."""
-    make_error, make_sentence = RnnvizError.__init__, Sentence.__init__
+    make_error, make_sentence, run_page = RnnvizError.__init__, Sentence.__init__, AppTest._run
 
     def error(self: RnnvizError, message: str, /, **values: object) -> None:
         check_message(message)
@@ -87,7 +99,13 @@ def checked() -> Iterator[None]:
         elif missing := [name for name in places(self.code) if self.values.get(name) is None]:
             unknown.append((self.code, missing))
 
+    def run(self: AppTest, *arguments: Any, **named: Any) -> AppTest:
+        app = run_page(self, *arguments, **named)
+        check_page(app)
+        return app
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AppTest, "_run", run)
         patch.setattr(RnnvizError, "__init__", error)
         patch.setattr(Sentence, "__init__", sentence)
         for language in sentences.LANGUAGES:

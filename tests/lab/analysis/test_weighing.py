@@ -208,6 +208,19 @@ def test_target_in_one_half_has_no_evidence() -> None:
     assert weighed.untrained == pytest.approx((ranking.score(states[:, 0], mask.values),))
 
 
+def test_progress_stays_between_0_and_1() -> None:
+    random, shares = np.random.default_rng(3), list[float]()
+    states, target = random.normal(size=(600, 2)), Target("t", random.random(600) < 0.4)
+    searcher = Searcher(states)
+    searcher.ids = random.integers(0, 5, 600)
+    weighed = add_evidence(
+        searcher, searcher.search(target), target, progress=lambda share: shares.append(share.fraction)
+    )
+    assert weighed.evidence is not None
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] <= shares[-1] <= 1
+
+
 LONG = quoted(22_000)
 
 

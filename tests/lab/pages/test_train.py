@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
+from rnnviz.i18n import speaking
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.fit.presets import NAMES, TEXTBOOK, TEXTBOOK_CHARACTERS
 from rnnviz.lab.pages.train import page, run_comparison, run_view, settings, training_text
@@ -44,6 +45,13 @@ pytestmark = pytest.mark.usefixtures("started")
 
 
 NAMED = model_card.unit_findings(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
+
+
+def test_every_state_of_a_run_has_an_icon_and_a_word() -> None:
+    with speaking("zh"):
+        for state in get_args(runs.State):
+            assert say.state_word(state) != state
+            assert say.ICONS[state]
 
 
 def test_start_puts_the_toy_in_the_queue_and_shows_it(

@@ -66,7 +66,8 @@ def test_unknown_index_is_served_plain(
 ) -> None:
     other = "<html><head></head><body class='app'><div id='root'></div></body></html>"
     monkeypatch.setattr(first_picture, "streamlit_index", lambda: other)
-    assert html(first_answer("explore", "en", {})) == other
+    plain = first_answer("explore", "en", {})
+    assert (html(plain), plain.kind) == (other, "text/html")
     assert "another shape" in caplog.text
     train = html(first_answer("train", "en", {}))
     assert train == other.replace("<head>", f"<head>{first_picture.SERVER_ADDRESS_SCRIPT}")

@@ -246,7 +246,8 @@ def test_invalid_card_entries_are_left_out(
 
 def test_recipe_becomes_sentences() -> None:
     text = " ".join(sidebar.card_in_words(tiny_card()))
-    assert "It read that text 20 times, with batch size 32" in text
+    read = "It read that text 20 times, with batch size 32; every update looks back 64 characters."
+    assert read in text
     assert "40 % of the output, 10 % of whole characters" in text
     assert "recurrent weights" not in text
     assert "Training took 7 minutes." in text
