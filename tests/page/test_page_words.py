@@ -13,7 +13,7 @@ NAMES = (
 )
 
 
-def test_each_name_in_the_script_and_the_markup_has_words() -> None:
+def test_names_in_the_script_and_the_markup_have_words() -> None:
     files = [*FOLDER.glob("*.js"), *FOLDER.glob("*.html")]
     text = "\n".join(path.read_text("utf-8") for path in files)
     asked = {name for pattern in NAMES for name in re.findall(pattern, text)}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import rnnviz
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Number
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.networks.modelfile import read_header
 from rnnviz.networks.ngram import NgramModel
@@ -163,6 +164,8 @@ def test_the_end_counts_once_and_only_where_it_is_said() -> None:
     # Without its end it is what a network without one is compared with.
     assert closed.bits_per_character_without_ends == pytest.approx(open_.bits_per_character, rel=1e-6)
     assert open_.bits_per_character_without_ends is None
+    (said,) = [sentence for sentence in closed.sentences() if sentence.code == "score.ends"]
+    assert said.values["without"] == Number(closed.bits_per_character_without_ends, digits=3)
     assert rnnviz.perplexity(model, "The lever\n", ended=True).nll == pytest.approx(closed.nll, rel=1e-6)
     assert (closed.bytes, closed.words) == (9, 2)
     assert closed.to_json()["ends"] == 1

@@ -87,6 +87,7 @@ def check_page(app: AppTest) -> None:
 def checked() -> Iterator[None]:
     """Note what is said and is in no catalogue, in the list `unknown`."""
     make_error, make_sentence, run_page = RnnvizError.__init__, Sentence.__init__, AppTest._run
+    messages()  # now: a test may measure the memory that an error takes
 
     def error(self: RnnvizError, message: str, /, **values: object) -> None:
         check_message(message)

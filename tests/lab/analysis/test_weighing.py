@@ -208,7 +208,8 @@ def test_target_in_one_half_has_no_evidence() -> None:
     assert weighed.untrained == pytest.approx((ranking.score(states[:, 0], mask.values),))
 
 
-def test_progress_stays_between_0_and_1() -> None:
+def test_progress_stays_between_0_and_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.progress.REPORT_INTERVAL_S", 0.0)
     random, shares = np.random.default_rng(3), list[float]()
     states, target = random.normal(size=(600, 2)), Target("t", random.random(600) < 0.4)
     searcher = Searcher(states)

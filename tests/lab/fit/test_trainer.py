@@ -49,6 +49,11 @@ def test_streams_read_every_character_once_and_in_order(length: int) -> None:
     assert 0 <= length - streams.characters < streams.row_count + streams.slack
 
 
+def test_only_a_text_that_is_split_begins_elsewhere_in_each_epoch() -> None:
+    for length, moves in ((corpora.SHORTEST_SPLIT - 1, False), (corpora.SHORTEST_SPLIT, True)):
+        assert bool(Streams(torch.arange(length), 4, 10, start=-1).slack) == moves
+
+
 def test_fresh_rows_begin_at_paragraphs_behind_the_start_symbol() -> None:
     text = "".join(f"Paragraph {n} has\na few lines\n  and more.\n\n" for n in range(20))
     ids = torch.tensor([ord(c) for c in text])

@@ -450,6 +450,8 @@ def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Ope
     assert app.multiselect(key="train-compare").options == ["two", "one"]
     assert app.multiselect(key="train-compare").value == ["two", "one"]
     assert app.get("plotly_chart")
+    (frame,) = [frame for frame in app.dataframe if "hidden_size" in frame.value]
+    assert json.loads(frame.proto.columns)["hidden_size"]["label"] == "Hidden units H"
     assert any("Validation perplexity: lower" in c.value for c in app.caption)
     rows = [run_comparison.row(run) for run in runs.listed() if run.id != "other"]
     table = list(csv.DictReader(io.StringIO(export.csv_text([*rows, {**rows[0], "Run": "=1+1"}]))))

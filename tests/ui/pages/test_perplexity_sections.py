@@ -187,6 +187,7 @@ def test_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> N
     assert end in places
     assert "<b>other" not in markup
     assert "inf" not in markup
+    assert set(re.findall(r"class='(?:here|typical|second) (\w+)'", markup)) == {"after", "before"}
     assert "nan" not in answer.scale(math.inf, 2.0, None)
     assert "5: uniform guess</span></div></div>" in answer.scale(1.0, 5.0, None)
 
