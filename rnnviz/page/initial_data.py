@@ -214,7 +214,7 @@ def live_words() -> dict[str, str]:
         **{f"notice.{name}": sentence for name, sentence in quantity_notices().items()},
         "intro": _(
             "This network reads one character at a time and guesses the next. Type, and look inside it. "
-            "Click or tap a letter to see which earlier ones made it likely."
+            "Pick a letter to see which earlier ones made it likely."
         ),
         "text": _("Your text"),
         "placeholder": _("Type anything"),

@@ -123,8 +123,8 @@ def _is_foreign(context: ModelContext, score: Score) -> bool:
 def _suggest_model(context: ModelContext, text: ReaderText, score: Score, *, foreign: bool) -> None:
     """Draw whether another network reads the text much better, and a button for that one.
 
-    The row has its height before the others have read the text: an answer that comes late moves nothing
-    that its reader is about to click.
+    The row has its height before the others have read the text: an answer of one line that comes late moves
+    nothing that its reader is about to click.
     """
     beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
     job = model_suggestion.ask_suggestion(context.info, beginning, SUGGESTION_WAIT_S if foreign else 0.0)
